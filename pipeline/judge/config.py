@@ -76,7 +76,7 @@ class ProposalConfig(FrozenModel):
         default=2,
         ge=1,
         le=5,
-        description="Answers asked for until one is valid, besides repairs of the JSON.",
+        description="Answers asked for until one is valid.",
     )
     question_tokens: int = Field(default=1_000, ge=128, description="Longest list of questions or answers.")
     level_tokens: int = Field(default=400, ge=32, description="Longest level with its reason and quotes.")

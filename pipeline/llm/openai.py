@@ -19,7 +19,7 @@ from opentelemetry.trace import SpanKind
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
-from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
+from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import Dialect, Trial, request_body
 from pipeline.llm.endpoint import Endpoint
@@ -134,27 +134,16 @@ class OpenAiChatModel:
             await asyncio.gather(answering, return_exceptions=True)
 
     async def _structured(self, request: ChatRequest) -> Completion:
-        """Asks for JSON that fits the schema, and once more where it does not; an error tells what answers cost."""
-        asked, spent = request, LlmUsage()
-        while True:
-            try:
-                completion = await self._ask(asked)
-            except errors.LlmError as error:
-                error.usage += spent
-                raise
-            spent += completion.usage
-            try:
-                text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
-                return replace(completion, text=text, usage=spent)
-            except JsonProblemError as error:
-                problem = str(error)
-            is_cut = completion.finish_reason == "length"
-            if asked is not request or request.asks_once or is_cut or not request.repairs:
-                advice = "; allow more max_tokens" if is_cut else ""
-                failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
-                failure.usage = spent
-                raise failure
-            asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
+        """Asks for JSON that fits the schema."""
+        completion = await self._ask(request)
+        try:
+            text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
+        except JsonProblemError as problem:
+            advice = "; allow more max_tokens" if completion.finish_reason == "length" else ""
+            failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+            failure.usage = completion.usage
+            raise failure from None
+        return replace(completion, text=text)
 
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
