@@ -4,10 +4,8 @@ The graph decides what is asked, in which order and how much fits; a writer only
 document's or was made from it: data, never instructions.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -72,6 +70,10 @@ class Extraction:
     pages: tuple[int, int]  # first and last page, inclusive; (0, 0) when the document has no pages
 
 
+DraftListener = Callable[[str], None]
+"""Is told what is written so far of an answer, again and again; "" when it begins anew. Is quick and never raises."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractTask:
     """Map: keep everything technical that a batch of chunks says and the context does not say already."""
@@ -89,6 +91,7 @@ class ExtractTask:
     wishes: Wishes = NO_WISHES
     # of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that fits the answer
     least_share: float = 0.0
+    on_draft: DraftListener | None = field(default=None, compare=False, repr=False)  # by writers that can
 
     @property
     def extractions(self) -> tuple[Extraction, ...]:
@@ -124,6 +127,7 @@ class MergeTask:
     wishes: Wishes = NO_WISHES
     shape: Shape = PLAIN  # of the summary, where the answer is to be it
     json_schema: str = ""  # that the answer must fit, to give a text as JSON
+    on_draft: DraftListener | None = field(default=None, compare=False, repr=False)  # by writers that can
 
     @property
     def starts_document(self) -> bool:
@@ -205,27 +209,6 @@ class TopicList:
     topics: tuple[str, ...]
     usage: LlmUsage
     left_out: tuple[str, ...] = ()  # those of the answer that the summary does not mention
-
-
-DraftListener = Callable[[str], None]
-"""Is told what is written so far of an answer, again and again; "" when it begins anew. Is quick and never raises."""
-
-_listener: ContextVar[DraftListener | None] = ContextVar("draft_listener", default=None)
-
-
-@contextmanager
-def heard_by(listener: DraftListener | None) -> Iterator[None]:
-    """Has a listener told what a writer writes in this context, by writers that can. None: nobody listens."""
-    before = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(before)
-
-
-def draft_listener() -> DraftListener | None:
-    """Returns who listens in this context."""
-    return _listener.get()
 
 
 class Writer(Protocol):

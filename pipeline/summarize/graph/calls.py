@@ -41,7 +41,6 @@ from pipeline.summarize.writer import (
     TextTask,
     TopicList,
     Written,
-    heard_by,
 )
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
@@ -306,8 +305,7 @@ class _Passage:
 
         async def ask(task: TextTask) -> TextOutcome:
             try:
-                with heard_by(listener):
-                    written = await _write(run, task)
+                written = await _write(run, replace(task, on_draft=listener))
             except (errors.LlmError, StalledReductionError) as error:
                 is_needed = not is_extra and not _is_of_call(task, error)
                 if is_needed or isinstance(error, errors.BudgetExceededError):

@@ -41,7 +41,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
     WriterLimits,
     Written,
-    draft_listener,
 )
 
 Messages = tuple[ChatMessage, ...]
@@ -84,7 +83,7 @@ class LlmWriter:
         """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
         if task.least_share == 1:
             return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
-        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, draft_listener())
+        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, task.on_draft)
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce. Raises SchemaMismatchError if an answer does not fit its schema, also when it is asked for again."""
@@ -92,7 +91,7 @@ class LlmWriter:
             return await self._fill_form(task)
         messages = _merge_messages(self._prompts, task)
         # What is compressed on the way to a text is no draft of it.
-        on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
+        on_draft = None if task.stage is MergeStage.COMPRESS else task.on_draft
         most = min(task.target_tokens, self.limits.output_tokens)
         # What is cut beyond the length that was asked for would only become longer.
         is_too_long = task.shape.goal is not None and most < self.limits.output_tokens
