@@ -138,13 +138,6 @@ class TrustGate:
         """Returns what it sees in an answer without a model."""
         return await self._off_loop(lambda: inspect(answer, case.source))
 
-    async def if_clean(self, found: Inspection, case: Case) -> Checked | None:
-        """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-        if found.whole or found.faults or found.removed or found.to_read:
-            return None
-        checked = await self._off_loop(lambda: self._conclude(found, case, 0))
-        return checked if checked.whole is None else None
-
     async def check(self, found: Inspection, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""
         source, read = case.source, list[int]()
