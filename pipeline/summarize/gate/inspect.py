@@ -374,7 +374,6 @@ def _whole_line(text: str, part: Sentence) -> tuple[int, int]:
 _FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
 _TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
-_PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
 _FEWEST_LETTERS = 40
 
 _OWN_LINES = frozenset(
@@ -395,9 +394,8 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
         text = _TAG.sub("", text)
     kept = list[str]()
     for line in text.splitlines():
-        folded = fold(line)
-        is_ours = folded in _OWN_LINES or _PART_OF.fullmatch(folded)
-        (removed if is_ours and folded not in source.lines else kept).append(line)
+        is_ours = (folded := fold(line)) in _OWN_LINES and folded not in source.lines
+        (removed if is_ours else kept).append(line)
     for edge in (0, -1):  # announcements at the beginning, offers at the end
         while kept and (not kept[edge].strip() or _is_chat(kept[edge], source)):
             removed.append(kept.pop(edge))
