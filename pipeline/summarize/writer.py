@@ -48,12 +48,11 @@ class WriterLimits:
     once_tokens: int = 0  # of a document that is read in one prompt, where its short answer leaves room; 0: none is
     concurrency: int = 1  # calls in flight that make sense; more only wait
     repeats: int = 0  # further calls that a gate may make for one text; none are planned
-    reads_context: bool = True  # False for a writer that is shown nothing of what stands before a batch
     # what is less than the settings ask for, since the model's context is small; empty if nothing is
     shortfall: str = ""
-    # the final merge has the shape that the caller wants already; else it is given to its text
-    shapes_merges: bool = False
-    chooses: bool = False  # its texts are sentences of the input, and cost nothing: layers are made from them
+    # its texts are sentences of the input, and cost nothing. It is shown no context, and its final merge has no shape:
+    # that is given to the text behind it.
+    chooses: bool = False
     prices: PriceConfig = NO_PRICES  # of the model's tokens
 
     def reading_tokens(self, answer_tokens: int) -> int:

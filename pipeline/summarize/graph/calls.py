@@ -212,7 +212,7 @@ def _most_tokens(run: Run, task: TextTask) -> int:
     """Returns the longest answer that a task has room for."""
     if not isinstance(task, ExtractTask):
         return task.target_tokens
-    share = task.least_share if run.plan.limits.shapes_merges and task.least_share else 1.0
+    share = 1.0 if run.plan.limits.chooses else task.least_share or 1.0
     tokens = sum(run.count_tokens(chunk.text) for chunk in task.chunks)
     return min(run.plan.limits.output_tokens, round(share * tokens)) if share < 1 else run.plan.limits.output_tokens
 

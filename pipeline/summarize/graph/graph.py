@@ -186,7 +186,7 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
 
 async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> tuple[str, ...]:
     """Returns what a batch sees of what stands before it; see `SummarizeConfig.wave`."""
-    if not run.plan.limits.reads_context:
+    if run.plan.limits.chooses:
         return ()
     if run.plan.uses_source_context:
         return await run.off_loop(lambda: _source_context(run, index, limit_tokens))
@@ -340,7 +340,7 @@ async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None
 async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -> StepAnswer[TextOutcome]:
     members = await run.unique_texts(step.iteration, step.level - 1, group[0], group[-1])
     is_final = group_count == 1
-    is_shaped = is_final and run.plan.limits.shapes_merges
+    is_shaped = is_final and not run.plan.limits.chooses
     stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
     target = run.plan.answer_tokens if is_shaped else run.plan.limits.output_tokens
     task = replace(
@@ -391,7 +391,8 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     retention = await run.off_loop(lambda: measure(_document_terms(run), [run.mentions_of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
-    passages = await run.off_loop(lambda: _passages(run, summary)) if target and run.plan.limits.shapes_merges else ""
+    is_read = target and not run.plan.limits.chooses
+    passages = await run.off_loop(lambda: _passages(run, summary)) if is_read else ""
     task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target, passages)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:

@@ -232,7 +232,6 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
         once_tokens=config.prompt_budget_tokens,
-        shapes_merges=True,
         shortfall=f"{shortfall}llm.context_tokens to what the endpoint holds" if short else "",
     )
 
