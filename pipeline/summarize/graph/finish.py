@@ -198,9 +198,7 @@ async def _json_task(run: Run, iteration: int) -> MergeTask:
     if len(shown.strip()) < len(text.strip()):
         message = "the summary is too long for one prompt: the JSON is made from its beginning"
         await run.warn(WarningCode.JSON_FLAWED, message)
-    first, last = run.plan.batches[0], run.plan.batches[-1]
-    chunks, pages = (first.chunk_indexes[0], last.chunk_indexes[1]), (first.pages[0], last.pages[1])
-    task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, chunks, pages)], run.plan.limits.output_tokens)
+    task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, (0, 0), (0, 0))], run.plan.limits.output_tokens)
     return replace(task, json_schema=run.options.json_schema)
 
 
