@@ -8,8 +8,7 @@ from enum import StrEnum
 
 from pipeline.judge.fusion import LogisticMapping
 from pipeline.judge.result import MetricName
-from pipeline.reading.word_table import stem
-from pipeline.reading.words import fold_case
+from pipeline.reading.word_table import WordTable, stem
 
 GLOBAL = "Global"
 """The scope of a question about the whole text or image."""
@@ -154,6 +153,5 @@ def names_kind(text: str, kind: str) -> bool:
 
 
 def words_of(text: str) -> list[str]:
-    """Returns what stands between all that is neither letter nor digit, in any case alike."""
-    spaced = "".join(sign if sign.isalnum() else " " for sign in text)
-    return [fold_case(word) for word in spaced.split()]
+    """Returns the words of a text in small letters; "bias_toxicity" is two."""
+    return WordTable.of(text.replace("_", " ")).words
