@@ -43,12 +43,6 @@ class ChunkBatch:
         """First and last, inclusive."""
         return self.chunks[0].chunk_index, self.chunks[-1].chunk_index
 
-    @property
-    def pages(self) -> tuple[int, int]:
-        """Lowest and highest, inclusive; (0, 0) without pages."""
-        numbers = [chunk.page_number for chunk in self.chunks]
-        return min(numbers), max(numbers)
-
 
 def split_chunks(
     chunks: Iterable[SourceChunk], max_tokens: int, count_tokens: Callable[[str], int]

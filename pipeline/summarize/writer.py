@@ -4,7 +4,7 @@ The graph decides what is asked, in which order and how much fits; a writer only
 document's or was made from it: data, never instructions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -14,6 +14,7 @@ from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import NO_WISHES, PLAIN, Shape, Wishes
+from pipeline.summarize.storage.records import StepOutput
 
 
 class MergeStage(Enum):
@@ -67,6 +68,12 @@ class Extraction:
     text: str
     chunk_indexes: tuple[int, int]  # first and last chunk, inclusive
     pages: tuple[int, int]  # first and last page, inclusive; (0, 0) when the document has no pages
+
+
+def stretch_of(texts: Sequence[Extraction | StepOutput]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns the first and last chunk, and the lowest and highest page, of neighbouring texts."""
+    pages = [number for one in texts for number in one.pages]
+    return (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), (min(pages), max(pages))
 
 
 DraftListener = Callable[[str], None]

@@ -40,6 +40,7 @@ from pipeline.summarize.writer import (
     TextTask,
     TopicList,
     Written,
+    stretch_of,
 )
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
@@ -141,17 +142,10 @@ async def _record(
     """Stores an outcome under its key and its step. Returns what is stored of it, and whether the step is new."""
     output = StepOutput(call.step.position, key)
     if isinstance(outcome, TextOutcome) and isinstance(call.task, TextTask):
-        output = StepOutput(call.step.position, key, outcome.tokens, *stretch_of(call.task))
+        output = StepOutput(call.step.position, key, outcome.tokens, *stretch_of(call.task.extractions))
     steps = [(draft or call.step, output, call.adapter.dump_json(outcome).decode())]
     begin_key = "" if draft else call.begin_key
     return output, await run.store.record(run.summary_id, steps, is_call=draft is None, begin_key=begin_key) == 1
-
-
-def stretch_of(task: TextTask) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Returns the first and last chunk, and the lowest and highest page, of a task's texts."""
-    texts = task.extractions
-    pages = [number for one in texts for number in one.pages]
-    return (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), (min(pages), max(pages))
 
 
 async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") -> StepAnswer[TextOutcome]:
@@ -299,7 +293,7 @@ class _Passage:
         return replace(self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
 
     def _measured(self, written: Written) -> TextOutcome:
-        kept, ((first_chunk, _), _) = _kept(self.run, self.task, written.text), stretch_of(self.task)
+        kept, ((first_chunk, _), _) = _kept(self.run, self.task, written.text), stretch_of(self.task.extractions)
         return TextOutcome(written, self.run.count_tokens(written.text), kept, first_chunk=first_chunk)
 
     async def _again(self, gate: TrustGate, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:

@@ -56,6 +56,7 @@ from pipeline.summarize.writer import (
     MergeStage,
     TopicList,
     TopicsTask,
+    stretch_of,
 )
 from pipeline.tracing import note
 
@@ -249,8 +250,7 @@ async def _joined(run: Run, iteration: int, level: int, texts: list[StepOutput])
     text = await run.level_text(iteration, level)
     body = UNIQUE.dump_json(UniqueText(text, ())).decode()
     tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
-    chunks, pages = (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), [n for one in texts for n in one.pages]
-    output = StepOutput(0, text_key("unique", body), tokens, chunks, (min(pages), max(pages)))
+    output = StepOutput(0, text_key("unique", body), tokens, *stretch_of(texts))
     await run.record(StepId(iteration, Stage.UNIQUE, level + 1), output, body)
     return output
 
@@ -316,17 +316,15 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
 
     They are stored: another summary that ends meanwhile must not change them when the level is read again.
     """
-    store, summary_id = run.store, run.summary_id
-    stored = await read_step(store, summary_id, step, GROUPS)
-    if stored is None:
-        keys = begin_keys(f"reduce\n{run.call_scope}", hashes)
-        packer = Packer(token_counts, run.plan.group_size, run.plan.reduce_budget_tokens, 2)
-        known = await store.known_calls(keys)
-        groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
-        body = GROUPS.dump_json([len(group) for group in groups]).decode()
-        await run.record(step, StepOutput(0, text_key("groups", body)), body)
-        stored = await read_step(store, summary_id, step, GROUPS)
-    return to_cuts(stored or ())
+    if (stored := await read_step(run.store, run.summary_id, step, GROUPS)) is not None:
+        return to_cuts(stored)
+    keys = begin_keys(f"reduce\n{run.call_scope}", hashes)
+    packer = Packer(token_counts, run.plan.group_size, run.plan.reduce_budget_tokens, 2)
+    known = await run.store.known_calls(keys)
+    groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
+    body = GROUPS.dump_json([len(group) for group in groups]).decode()
+    await run.record(step, StepOutput(0, text_key("groups", body)), body)
+    return groups
 
 
 async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None:
