@@ -26,7 +26,6 @@ WIDE = WriterLimits(
     output_tokens=4_000,
     overhead_tokens=500,
     concurrency=8,
-    shapes_merges=True,
 )
 """The default budgets, with a model that holds any reduce group."""
 

@@ -5,11 +5,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
 from pipeline.judge.result import MetricName
-from pipeline.reading.words import fold_case
+from pipeline.reading.word_table import WordTable, stem
 
 GLOBAL = "Global"
 """The scope of a question about the whole text or image."""
@@ -141,24 +140,18 @@ def _entry(content: Finding | ToolScore, explanation_chars: int | None) -> dict[
     return {"type": content.kind, "severity": content.severity.value, **said}
 
 
-_SHORTEST_STEM = 4  # letters that two words must share at their beginning
-_STEM_SHARE = 0.75  # of the shorter one: "hallucinates" and "hallucination"
+_SHORTEST_STEM = 4  # letters
 
 
 def names_kind(text: str, kind: str) -> bool:
     """Tells whether a text has a word of a kind, or one that differs from it in its ending: "blurry", "blurs"."""
-    words, wanted = words_of(text), words_of(kind)
-    telling = [word for word in wanted if len(word) >= _SHORTEST_STEM] or wanted  # not the "of" of "loss of detail"
-    return any(word == other or _share_stem(word, other) for word in words for other in telling)
-
-
-def _share_stem(word: str, other: str) -> bool:
-    pairs = zip(word, other, strict=False)
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
+    stems, wanted = ({stem(word) for word in words_of(one)} for one in (text, kind))
+    said, telling = ([one for one in some if len(one) >= _SHORTEST_STEM] for some in (stems, wanted))
+    if not telling:  # else not the "of" of "loss of detail"
+        return not stems.isdisjoint(wanted)
+    return any(one.startswith(other) or other.startswith(one) for one in said for other in telling)
 
 
 def words_of(text: str) -> list[str]:
-    """Returns what stands between all that is neither letter nor digit, in any case alike."""
-    spaced = "".join(sign if sign.isalnum() else " " for sign in text)
-    return [fold_case(word) for word in spaced.split()]
+    """Returns the words of a text in small letters; "bias_toxicity" is two."""
+    return WordTable.of(text.replace("_", " ")).words

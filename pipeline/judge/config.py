@@ -72,12 +72,7 @@ class UltraConfig(FrozenModel):
 class ProposalConfig(FrozenModel):
     """The settings of questions, answers and levels that a language model writes."""
 
-    max_attempts: int = Field(
-        default=2,
-        ge=1,
-        le=5,
-        description="Answers asked for until one is valid, besides repairs of the JSON.",
-    )
+    max_attempts: int = Field(default=2, ge=1, le=5, description="Answers asked for until one is valid.")
     question_tokens: int = Field(default=1_000, ge=128, description="Longest list of questions or answers.")
     level_tokens: int = Field(default=400, ge=32, description="Longest level with its reason and quotes.")
     top_logprobs: ClassVar[int] = 20  # alternatives asked for, to find all five letters

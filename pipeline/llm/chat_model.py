@@ -14,7 +14,7 @@ from pipeline.prompts.prompts import Prompts
 class LlmUsage:
     """A sum over calls."""
 
-    calls: int = 0  # answers, repairs and those that turned out to be unusable included
+    calls: int = 0  # answers, those that turned out to be unusable included
     prompt_tokens: int = 0  # of those answers, as the endpoint counted them, else our estimate
     completion_tokens: int = 0  # likewise
     retries: int = 0  # requests that were made again because the endpoint was busy, failed, or sent no completion
@@ -57,8 +57,7 @@ class ChatRequest:
     # room for thoughts beside the answer, held to; None: as much as the model turns out to need
     thinking_tokens: int | None = None
     seed: int | None = None  # of the endpoint's random numbers, where it has such a field; None leaves them to chance
-    repairs: bool = True  # JSON that does not fit its schema is asked for once more
-    # a bad answer is an error at once, without a repair or another request: a failing endpoint is left after seconds.
+    # a bad answer is an error at once, without another request: a failing endpoint is left after seconds.
     # The caller asks again itself, in other words, or does without.
     asks_once: bool = False
     # is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces; "" when an
@@ -81,7 +80,7 @@ class Completion:
 
     text: str  # never empty; if a schema was asked for, JSON that fits it
     finish_reason: str  # the endpoint's word: "stop", "length", "content_filter", ...
-    usage: LlmUsage  # what it cost, each repair of its JSON included
+    usage: LlmUsage  # what it cost
     model: str
     top_logprobs: tuple[TokenLogprobs, ...] = ()  # one entry for each token; empty unless asked for and served
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import jsonschema
 
-from pipeline.llm.chat_model import ChatMessage, Completion, LlmUsage, TokenLogprobs
+from pipeline.llm.chat_model import Completion, LlmUsage, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 from pipeline.llm.spoken import may_begin_thoughts, spoken
 
@@ -277,14 +277,6 @@ def _explain_empty(finish_reason: str, message: Json) -> EmptyAnswerError:
 
 class JsonProblemError(Exception):
     """An answer is not the JSON asked for. Its message names paths and rules, never the answer's own words."""
-
-
-def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str) -> tuple[ChatMessage, ...]:
-    """Asks again, with the wrong answer and what is wrong with it."""
-    words = (
-        f"This is not the JSON that was asked for: {problem}. Answer again with the corrected JSON and nothing else."
-    )
-    return (*messages, ChatMessage("assistant", answer), ChatMessage("user", words))
 
 
 def extract_json(text: str, schema: Json) -> str:

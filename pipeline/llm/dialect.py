@@ -46,11 +46,6 @@ class Dialect:
         self.most_tokens = 1 << 30
         self.thinking_tokens = config.thinking_tokens
 
-    @property
-    def settled(self) -> frozenset[str]:
-        """Fields of which it is known whether they are taken."""
-        return self.taken | self.refused | ({"response_format"} if "json_schema" in self.refused else frozenset())
-
     def learn_refusal(
         self, left_out: frozenset[str], sent: frozenset[str], max_tokens: int, error: RequestRefusedError
     ) -> bool:

@@ -102,7 +102,7 @@ class EndlessAnswerError(BadAnswerError):
 
 
 class SchemaMismatchError(BadAnswerError):
-    """The answer is not the JSON that was asked for, also after the repair."""
+    """The answer is not the JSON that was asked for."""
 
 
 class ContextOverflowError(LlmError):

@@ -7,8 +7,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from opentelemetry.trace import SpanKind
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
-from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
+from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import Dialect, Trial, request_body
 from pipeline.llm.endpoint import Endpoint
@@ -55,7 +54,7 @@ def _patience_s() -> float | None:
 class OpenAiChatModel:
     """One model of an endpoint; a `ChatModel`. Several may share the endpoint and then share its limits.
 
-    What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
+    What the endpoint refuses of the optional fields is found out by the first calls that need it and remembered.
 
     Attributes:
         dialect: what it remembers.
@@ -70,7 +69,6 @@ class OpenAiChatModel:
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
         self.dialect = Dialect(self._config)
-        self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
         self.context_tokens = self._config.context_tokens or self.untold_context_tokens
@@ -134,70 +132,46 @@ class OpenAiChatModel:
             await asyncio.gather(answering, return_exceptions=True)
 
     async def _structured(self, request: ChatRequest) -> Completion:
-        """Asks for JSON that fits the schema, and once more where it does not; an error tells what answers cost."""
-        asked, spent = request, LlmUsage()
-        while True:
-            try:
-                completion = await self._ask(asked)
-            except errors.LlmError as error:
-                error.usage += spent
-                raise
-            spent += completion.usage
-            try:
-                text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
-                return replace(completion, text=text, usage=spent)
-            except JsonProblemError as error:
-                problem = str(error)
-            is_cut = completion.finish_reason == "length"
-            if asked is not request or request.asks_once or is_cut or not request.repairs:
-                advice = "; allow more max_tokens" if is_cut else ""
-                failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
-                failure.usage = spent
-                raise failure
-            asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
+        """Asks for JSON that fits the schema."""
+        completion = await self._ask(request)
+        try:
+            text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
+        except JsonProblemError as problem:
+            advice = "; allow more max_tokens" if completion.finish_reason == "length" else ""
+            failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+            failure.usage = completion.usage
+            raise failure from None
+        return replace(completion, text=text)
 
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
-        names = {"json_schema": "response_format", "top_logprobs": "logprobs"}
-        wanted = {name for part, name in names.items() if getattr(request, part)}
         dialect, most_thinking, trial = self.dialect, self.dialect.most_thinking, Trial(self.dialect)
         held, spent = request.thinking_tokens, LlmUsage()
-        async with self._first_of_its_kind(wanted):
-            while True:
-                refused, limit = dialect.refused | trial.left_out, dialect.most_tokens
-                thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
-                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
-                asked = replace(request, max_tokens=most)
-                body = request_body(asked, refused, self._config)
-                try:
-                    completion = await self._call(asked, body)
-                except errors.RequestRefusedError as error:
-                    trial.learn(error, refused, body, most)
-                except errors.EmptyAnswerError as error:
-                    spent += error.usage
-                    error.usage = spent
-                    is_full = thinking >= most_thinking or most >= limit
-                    has_more = error.finish_reason == "length" and not is_full and dialect.allow_more(thinking)
-                    if held is not None or not has_more:
-                        raise  # who held thoughts to so much may ask again
-                except errors.ContextOverflowError:
-                    prompt = _prompt_tokens(request, self.count_tokens)
-                    most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
-                    if thinking <= most_thinking:
-                        raise
-                else:
-                    trial.remember(body)
-                    return replace(completion, usage=completion.usage + spent)
-
-    @asynccontextmanager
-    async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
-        """Lets one call find out what the endpoint takes, while the others that need to know wait."""
-        if not wanted <= self.dialect.settled:
-            async with self._settling:
-                if not wanted <= self.dialect.settled:
-                    yield
-                    return
-        yield
+        while True:
+            refused, limit = dialect.refused | trial.left_out, dialect.most_tokens
+            thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
+            most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+            asked = replace(request, max_tokens=most)
+            body = request_body(asked, refused, self._config)
+            try:
+                completion = await self._call(asked, body)
+            except errors.RequestRefusedError as error:
+                trial.learn(error, refused, body, most)
+            except errors.EmptyAnswerError as error:
+                spent += error.usage
+                error.usage = spent
+                is_full = thinking >= most_thinking or most >= limit
+                has_more = error.finish_reason == "length" and not is_full and dialect.allow_more(thinking)
+                if held is not None or not has_more:
+                    raise  # who held thoughts to so much may ask again
+            except errors.ContextOverflowError:
+                prompt = _prompt_tokens(request, self.count_tokens)
+                most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
+                if thinking <= most_thinking:
+                    raise
+            else:
+                trial.remember(body)
+                return replace(completion, usage=completion.usage + spent)
 
     async def _unknown_model(self, error: errors.UnknownModelError) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"

@@ -43,12 +43,6 @@ class ChunkBatch:
         """First and last, inclusive."""
         return self.chunks[0].chunk_index, self.chunks[-1].chunk_index
 
-    @property
-    def pages(self) -> tuple[int, int]:
-        """Lowest and highest, inclusive; (0, 0) without pages."""
-        numbers = [chunk.page_number for chunk in self.chunks]
-        return min(numbers), max(numbers)
-
 
 def split_chunks(
     chunks: Iterable[SourceChunk], max_tokens: int, count_tokens: Callable[[str], int]
@@ -139,7 +133,7 @@ class SummaryPlan:
     @property
     def shape_calls(self) -> int:
         """Of one iteration: 1 if the last text must be written once more to have its shape, else 0."""
-        is_shaped = self.limits.shapes_merges and bool(self.level_calls)
+        is_shaped = self.level_calls and not self.limits.chooses
         return int(not (self.shape.is_plain or is_shaped))
 
     @property
@@ -152,7 +146,7 @@ class SummaryPlan:
             return 0.0
         if len(self.batches) == 1:
             return 1.0
-        least, spare, steps = 0.0 if self.limits.shapes_merges else 0.4, 1.4, 10  # a language model's text is paid for
+        least, spare, steps = 0.4 if self.limits.chooses else 0.0, 1.4, 10  # a language model's text is paid for
         return min(1.0, max(least, ceil(self.goal_share * spare * steps) / steps))
 
     @property
@@ -268,7 +262,7 @@ class Planner:
     def _most_context_tokens(self) -> int:
         """Of context and critique; with wave "all" no batch sees extractions, which take most of it."""
         limits, config = self.writer.limits, self.config
-        if (self.options.wave or config.wave) != ALL or not limits.reads_context:
+        if (self.options.wave or config.wave) != ALL or limits.chooses:
             return limits.context_limit_tokens
         most = config.source_tail_tokens + config.outline_tokens + self._critique_tokens
         return min(limits.context_limit_tokens, most)
@@ -353,7 +347,7 @@ class Planner:
 def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
     """Raises InvalidInputError for what only a language model can do, where none writes."""
     for name in ("language", "instructions", "json_schema"):
-        if getattr(options, name) and not limits.shapes_merges:
+        if getattr(options, name) and limits.chooses:
             way = "nothing, for no language model writes here: leave it out, or set PRECIS_LLM__BASE_URL"
             raise InvalidInputError(f"options.{name}", way, "a text")
 

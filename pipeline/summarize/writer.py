@@ -4,10 +4,8 @@ The graph decides what is asked, in which order and how much fits; a writer only
 document's or was made from it: data, never instructions.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -16,6 +14,7 @@ from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import NO_WISHES, PLAIN, Shape, Wishes
+from pipeline.summarize.storage.records import StepOutput
 
 
 class MergeStage(Enum):
@@ -50,12 +49,11 @@ class WriterLimits:
     once_tokens: int = 0  # of a document that is read in one prompt, where its short answer leaves room; 0: none is
     concurrency: int = 1  # calls in flight that make sense; more only wait
     repeats: int = 0  # further calls that a gate may make for one text; none are planned
-    reads_context: bool = True  # False for a writer that is shown nothing of what stands before a batch
     # what is less than the settings ask for, since the model's context is small; empty if nothing is
     shortfall: str = ""
-    # the final merge has the shape that the caller wants already; else it is given to its text
-    shapes_merges: bool = False
-    chooses: bool = False  # its texts are sentences of the input, and cost nothing: layers are made from them
+    # its texts are sentences of the input, and cost nothing. It is shown no context, and its final merge has no shape:
+    # that is given to the text behind it.
+    chooses: bool = False
     prices: PriceConfig = NO_PRICES  # of the model's tokens
 
     def reading_tokens(self, answer_tokens: int) -> int:
@@ -70,6 +68,16 @@ class Extraction:
     text: str
     chunk_indexes: tuple[int, int]  # first and last chunk, inclusive
     pages: tuple[int, int]  # first and last page, inclusive; (0, 0) when the document has no pages
+
+
+def stretch_of(texts: Sequence[Extraction | StepOutput]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns the first and last chunk, and the lowest and highest page, of neighbouring texts."""
+    pages = [number for one in texts for number in one.pages]
+    return (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), (min(pages), max(pages))
+
+
+DraftListener = Callable[[str], None]
+"""Is told what is written so far of an answer, again and again; "" when it begins anew. Is quick and never raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ class ExtractTask:
     wishes: Wishes = NO_WISHES
     # of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that fits the answer
     least_share: float = 0.0
+    on_draft: DraftListener | None = field(default=None, compare=False, repr=False)  # by writers that can
 
     @property
     def extractions(self) -> tuple[Extraction, ...]:
@@ -124,6 +133,7 @@ class MergeTask:
     wishes: Wishes = NO_WISHES
     shape: Shape = PLAIN  # of the summary, where the answer is to be it
     json_schema: str = ""  # that the answer must fit, to give a text as JSON
+    on_draft: DraftListener | None = field(default=None, compare=False, repr=False)  # by writers that can
 
     @property
     def starts_document(self) -> bool:
@@ -205,27 +215,6 @@ class TopicList:
     topics: tuple[str, ...]
     usage: LlmUsage
     left_out: tuple[str, ...] = ()  # those of the answer that the summary does not mention
-
-
-DraftListener = Callable[[str], None]
-"""Is told what is written so far of an answer, again and again; "" when it begins anew. Is quick and never raises."""
-
-_listener: ContextVar[DraftListener | None] = ContextVar("draft_listener", default=None)
-
-
-@contextmanager
-def heard_by(listener: DraftListener | None) -> Iterator[None]:
-    """Has a listener told what a writer writes in this context, by writers that can. None: nobody listens."""
-    before = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(before)
-
-
-def draft_listener() -> DraftListener | None:
-    """Returns who listens in this context."""
-    return _listener.get()
 
 
 class Writer(Protocol):

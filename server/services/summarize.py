@@ -216,7 +216,7 @@ def parse_budget(
     for name, value in set_fields(budget).items():
         if not 0 <= value < math.inf:
             raise InvalidInputError(f"budget.{name}", "0 or more, 0 for no bound", f"{value:g}")
-    if budget.max_cost and limits.shapes_merges and limits.prices.cost_if_priced(NO_USAGE) is None:
+    if budget.max_cost and not limits.chooses and limits.prices.cost_if_priced(NO_USAGE) is None:
         expected = "0, for this server knows no prices (settings llm.prices)"
         raise InvalidInputError("budget.max_cost", expected, f"{budget.max_cost:g}")
     return SummaryBudget(budget.max_calls, budget.max_tokens, budget.max_cost)

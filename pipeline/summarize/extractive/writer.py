@@ -92,7 +92,6 @@ class ExtractiveWriter:
             output_tokens=config.output_tokens,
             concurrency=config.concurrency,
             chooses=True,
-            reads_context=False,
         )
 
     def count_tokens(self, text: str) -> int:

@@ -64,7 +64,7 @@ class ClaimReader:
         return scores
 
 
-VERSION = "gate-13"
+VERSION = "gate-14"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
@@ -137,13 +137,6 @@ class TrustGate:
     async def inspect(self, answer: str, case: Case) -> Inspection:
         """Returns what it sees in an answer without a model."""
         return await self._off_loop(lambda: inspect(answer, case.source))
-
-    async def if_clean(self, found: Inspection, case: Case) -> Checked | None:
-        """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-        if found.whole or found.faults or found.removed or found.to_read:
-            return None
-        checked = await self._off_loop(lambda: self._conclude(found, case, 0))
-        return checked if checked.whole is None else None
 
     async def check(self, found: Inspection, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""

@@ -19,8 +19,8 @@ from pipeline.reading.language import is_english, is_english_prose, names_englis
 from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.terms import TermKind, find_terms
 from pipeline.reading.values import Date, Values, find_values
-from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
-from pipeline.reading.word_table import stem
+from pipeline.reading.word_lists import phrase_list, word_list
+from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.retention import Stated, find_stated, lost_parts
@@ -39,7 +39,6 @@ def value_faults(text: str, known: Values) -> Iterator[FaultKind]:
 
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
 _BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", " "))
-_WORD = re.compile(r"[^\W_]+")
 _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
 _LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
@@ -137,7 +136,7 @@ class SourceText:
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(map(stem, set(_WORD.findall(self._everything.lower()))))
+        return frozenset(WordTable.of(self._everything).stems)
 
     @cached_property
     def finder(self) -> PremiseFinder:
@@ -153,8 +152,9 @@ class SourceText:
             if term.kind in _CODES and not self.has_code(term.text):
                 faults.append(FaultKind.CODE)
             elif term.kind is TermKind.ENTITY and with_names:
-                words = [word for word in _WORD.findall(term.text) if word not in FUNCTION_WORDS]
-                is_known = sum(stem(word) in self._stems for word in words) >= _LEAST_KNOWN * len(words)
+                name = WordTable.of(term.text)
+                known = [stem in self._stems for stem in name.content_stems(range(len(name)))]
+                is_known = sum(known) >= _LEAST_KNOWN * len(known)
                 faults += [] if is_known else [FaultKind.NAME]
         return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
 
@@ -374,7 +374,6 @@ def _whole_line(text: str, part: Sentence) -> tuple[int, int]:
 _FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
 _TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
-_PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
 _FEWEST_LETTERS = 40
 
 _OWN_LINES = frozenset(
@@ -395,9 +394,8 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
         text = _TAG.sub("", text)
     kept = list[str]()
     for line in text.splitlines():
-        folded = fold(line)
-        is_ours = folded in _OWN_LINES or _PART_OF.fullmatch(folded)
-        (removed if is_ours and folded not in source.lines else kept).append(line)
+        is_ours = (folded := fold(line)) in _OWN_LINES and folded not in source.lines
+        (removed if is_ours else kept).append(line)
     for edge in (0, -1):  # announcements at the beginning, offers at the end
         while kept and (not kept[edge].strip() or _is_chat(kept[edge], source)):
             removed.append(kept.pop(edge))

@@ -3,16 +3,16 @@
 Texts may not fit into one prompt, or a prompt may overflow the model's context, since token counts may be estimates. No
 text is skipped then: less is asked at once, until it fits or cannot become less.
 
-Texts pass the gate of their writer, if there is one. A text without a fault is stored as that of its step, and costs no
-further call. Any other is stored as a draft first. Then it is read, repaired, asked for once more with the faults, or
-chosen from the input; the result becomes the text. Places in flight are free for other calls while models read.
+Texts pass the gate of their writer, if there is one. An answer is stored as a draft first. Then it is read, repaired,
+asked for once more with the faults, or chosen from the input; the result becomes the text. Places in flight are free
+for other calls while models read.
 """
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -25,8 +25,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.gate.inspect import Inspection
-from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
+from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key, text_key
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -41,7 +40,7 @@ from pipeline.summarize.writer import (
     TextTask,
     TopicList,
     Written,
-    heard_by,
+    stretch_of,
 )
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
@@ -99,22 +98,26 @@ def _is_of_all(error: errors.LlmError) -> bool:
     return isinstance(error, _OF_ALL) and not error.is_of_call
 
 
-async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
+async def answer(run: Run, call: PlannedCall[Outcome], draft: StepId | None = None) -> StepAnswer[Outcome]:
     """Returns the stored answer, or makes the call and stores its answer.
+
+    Args:
+        draft: the step of an answer that is not yet the text of the call's step: the text will count.
 
     Raises PipelineError: the call failed, or another one did while this one had not begun.
     """
     key = task_key(run.answer_scope, call.task)
+    key = key if draft is None else text_key("draft", key)
     stored = await run.store.result(key)
     if stored is not None:
         outcome = call.adapter.validate_json(stored)
-        output, is_new = await _record(run, call, key, outcome)  # again: its summary may be deleted meanwhile
-        run.meter.count_reused(was_counted=not is_new)
+        output, is_new = await _record(run, call, key, outcome, draft)  # again: its summary may be deleted meanwhile
+        run.meter.count_reused(was_counted=draft is None and not is_new)
         run.observer.call_ended(call.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
         return StepAnswer(outcome, output, is_reused=True)
     async with run.calls:
         outcome, call_s = await _ask(run, call)
-        output, _ = await _record(run, call, key, outcome)
+        output, _ = await _record(run, call, key, outcome, draft)
     run.meter.count(outcome.usage, call_s)
     return StepAnswer(outcome, output, is_reused=False)
 
@@ -134,26 +137,15 @@ async def _ask(run: Run, call: PlannedCall[Outcome]) -> tuple[Outcome, float]:
 
 
 async def _record(
-    run: Run, call: PlannedCall[Outcome], key: str, outcome: Outcome, *, is_call: bool = True
+    run: Run, call: PlannedCall[Outcome], key: str, outcome: Outcome, draft: StepId | None = None
 ) -> tuple[StepOutput, bool]:
-    """Stores an outcome under its key and its step. Returns what is stored of it, and whether the step is new.
-
-    Args:
-        is_call: False for an answer that is not yet the text of its step: the text will count.
-    """
+    """Stores an outcome under its key and its step. Returns what is stored of it, and whether the step is new."""
     output = StepOutput(call.step.position, key)
     if isinstance(outcome, TextOutcome) and isinstance(call.task, TextTask):
-        output = StepOutput(call.step.position, key, outcome.tokens, *stretch_of(call.task))
-    steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    begin_key = call.begin_key if is_call else ""
-    return output, await run.store.record(run.summary_id, steps, is_call=is_call, begin_key=begin_key) == 1
-
-
-def stretch_of(task: TextTask) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Returns the first and last chunk, and the lowest and highest page, of a task's texts."""
-    texts = task.extractions
-    pages = [number for one in texts for number in one.pages]
-    return (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), (min(pages), max(pages))
+        output = StepOutput(call.step.position, key, outcome.tokens, *stretch_of(call.task.extractions))
+    steps = [(draft or call.step, output, call.adapter.dump_json(outcome).decode())]
+    begin_key = "" if draft else call.begin_key
+    return output, await run.store.record(run.summary_id, steps, is_call=draft is None, begin_key=begin_key) == 1
 
 
 async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") -> StepAnswer[TextOutcome]:
@@ -203,10 +195,6 @@ def _kept(run: Run, task: TextTask, text: str) -> Retention:
     return measure(run.terms_of(task.batch_index), [run.mentions_of(one) for one in (text, *shown)])
 
 
-def _trusted(outcome: TextOutcome, checked: Checked) -> TextOutcome:
-    return replace(outcome, trust=checked.trust, retention=replace(outcome.retention, values=checked.recall))
-
-
 def _is_summary(run: Run, task: TextTask) -> bool:
     """Tells whether the answer becomes the text of an iteration, if nothing is wrong with it."""
     if isinstance(task, ExtractTask):
@@ -218,7 +206,7 @@ def _most_tokens(run: Run, task: TextTask) -> int:
     """Returns the longest answer that a task has room for."""
     if not isinstance(task, ExtractTask):
         return task.target_tokens
-    share = task.least_share if run.plan.limits.shapes_merges and task.least_share else 1.0
+    share = 1.0 if run.plan.limits.chooses else task.least_share or 1.0
     tokens = sum(run.count_tokens(chunk.text) for chunk in task.chunks)
     return min(run.plan.limits.output_tokens, round(share * tokens)) if share < 1 else run.plan.limits.output_tokens
 
@@ -248,56 +236,33 @@ class _Passage:
             return await self._checked(gate, key, reading)
 
     async def _checked(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
-        first, found = await self._first(gate, key, reading)
-        if found is None:  # nothing was wrong with it
-            return first
-        case, written = await reading, first.outcome.written
-        async with self.run.beside():
-            checked = await gate.check(found, case)
-        usage = written.usage
+        """Returns the text that the gate makes of the answer, which is stored as a draft: it is paid for."""
+        call = self._planned()
+        first = await answer(self.run, call, self._draft_step(0))
+        outcome = first.outcome
+        if outcome.trust is None:  # else sentences of the input stand in its place
+            outcome = await self._passed(gate, outcome.written, await reading)
+        output, _ = await _record(self.run, call, key, outcome)
+        return StepAnswer(outcome, output, first.is_reused)
+
+    async def _passed(self, gate: TrustGate, written: Written, case: Case) -> TextOutcome:
+        """Returns what the gate makes of an answer."""
+        checked, usage = await self._read(gate, written.text, case), written.usage
         if checked.whole and gate.asks_again:
             checked, cost = await self._again(gate, checked, case)
             usage += cost
-        if not checked.is_usable:
+        if checked.whole and not checked.is_usable:
             async with self.run.beside():
                 checked = await self._rewritten(gate, checked, case)
         elif checked.whole:
             checked = checked.with_finding(finding(checked.whole, Remedy.NONE, "; ".join(checked.recall.missing)))
-        outcome = _trusted(self._measured(replace(written, text=checked.text, usage=usage)), checked)
-        output, _ = await _record(self.run, self._planned(), key, outcome)
-        return StepAnswer(outcome, output, first.is_reused)
+        outcome = self._measured(replace(written, text=checked.text, usage=usage))
+        return replace(outcome, trust=checked.trust, retention=replace(outcome.retention, values=checked.recall))
 
-    async def _first(
-        self, gate: TrustGate, key: str, reading: asyncio.Future[Case]
-    ) -> tuple[StepAnswer[TextOutcome], Inspection | None]:
-        """Returns the first answer, with its trust if it is the text as it stands; else with what was seen in it.
-
-        Whatever happens meanwhile, what is paid for is stored: as a draft, unless nothing was wrong with it.
-        """
-        run, call, found = self.run, self._planned(), None
-        draft_key = hashlib.sha256(f"draft\n{key}".encode()).hexdigest()
-        stored = await run.store.result(draft_key)
-        if stored is not None:
-            outcome = TEXT.validate_json(stored)
-            run.meter.count_reused(was_counted=False)
-            found = await gate.inspect(outcome.written.text, await reading)
-            return StepAnswer(outcome, StepOutput(0, draft_key), is_reused=True), found
-        async with run.calls:
-            outcome, call_s = await _ask(run, call)
-            try:
-                if outcome.trust is None:
-                    found = await gate.inspect(outcome.written.text, case := await reading)
-                    checked = await gate.if_clean(found, case)
-                    if checked and checked.text == outcome.written.text:
-                        outcome, found = _trusted(outcome, checked), None
-            finally:
-                if outcome.trust is not None:
-                    output, _ = await _record(run, call, key, outcome)
-                else:
-                    draft = replace(call, step=self._draft_step(0))
-                    output, _ = await _record(run, draft, draft_key, outcome, is_call=False)
-        run.meter.count(outcome.usage, call_s)
-        return StepAnswer(outcome, output, is_reused=False), found
+    async def _read(self, gate: TrustGate, text: str, case: Case) -> Checked:
+        found = await gate.inspect(text, case)
+        async with self.run.beside() if found.to_read else nullcontext():
+            return await gate.check(found, case)
 
     def _planned(self, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
         """Returns the call as the graph counts it; an extra one may fail."""
@@ -306,8 +271,7 @@ class _Passage:
 
         async def ask(task: TextTask) -> TextOutcome:
             try:
-                with heard_by(listener):
-                    written = await _write(run, task)
+                written = await _write(run, replace(task, on_draft=listener))
             except (errors.LlmError, StalledReductionError) as error:
                 is_needed = not is_extra and not _is_of_call(task, error)
                 if is_needed or isinstance(error, errors.BudgetExceededError):
@@ -329,7 +293,7 @@ class _Passage:
         return replace(self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
 
     def _measured(self, written: Written) -> TextOutcome:
-        kept, ((first_chunk, _), _) = _kept(self.run, self.task, written.text), stretch_of(self.task)
+        kept, ((first_chunk, _), _) = _kept(self.run, self.task, written.text), stretch_of(self.task.extractions)
         return TextOutcome(written, self.run.count_tokens(written.text), kept, first_chunk=first_chunk)
 
     async def _again(self, gate: TrustGate, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:
@@ -341,8 +305,7 @@ class _Passage:
         second = outcome.written
         if outcome.trust is not None:  # there is none
             return first, second.usage
-        async with self.run.beside():
-            checked = await gate.check(await gate.inspect(second.text, case), case)
+        checked = await self._read(gate, second.text, case)
         if checked.rank > first.rank:
             first = checked.with_finding(finding(first.whole or FaultKind.EMPTY, Remedy.ASKED_AGAIN))
         return first, second.usage

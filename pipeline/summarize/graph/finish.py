@@ -64,7 +64,7 @@ class _Finish:
         A text that is too long is cut to its best sentences. A text that is too short gets what it does not tell from
         its input, unless that is in another language. So does a text so long that it is only a beginning.
         """
-        is_shaped = self.level > 0 and self.run.plan.limits.shapes_merges  # by the last merge
+        is_shaped = self.level > 0 and not self.run.plan.limits.chooses  # by the last merge
         text = self.whole.text if is_shaped else await self._ask()
         size, goal, gate = self._size(text), self.run.plan.shape.goal, self.run.gate
         writer = gate.fallback if gate else None
@@ -127,7 +127,7 @@ async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, s
 
 async def _source(run: Run, iteration: int, level: int, last: Extraction) -> Extraction:
     """Returns what the summary was made from: the text of the last level, unless it has the summary's shape itself."""
-    is_shaped = level > 0 and run.plan.limits.shapes_merges and not run.plan.shape.is_plain
+    is_shaped = level > 0 and not (run.plan.limits.chooses or run.plan.shape.is_plain)
     text = await run.level_text(iteration, level - 1) if is_shaped else last.text
     return replace(last, text=text[:200_000])
 
@@ -198,9 +198,7 @@ async def _json_task(run: Run, iteration: int) -> MergeTask:
     if len(shown.strip()) < len(text.strip()):
         message = "the summary is too long for one prompt: the JSON is made from its beginning"
         await run.warn(WarningCode.JSON_FLAWED, message)
-    first, last = run.plan.batches[0], run.plan.batches[-1]
-    chunks, pages = (first.chunk_indexes[0], last.chunk_indexes[1]), (first.pages[0], last.pages[1])
-    task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, chunks, pages)], run.plan.limits.output_tokens)
+    task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, (0, 0), (0, 0))], run.plan.limits.output_tokens)
     return replace(task, json_schema=run.options.json_schema)
 
 

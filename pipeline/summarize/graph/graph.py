@@ -56,6 +56,7 @@ from pipeline.summarize.writer import (
     MergeStage,
     TopicList,
     TopicsTask,
+    stretch_of,
 )
 from pipeline.tracing import note
 
@@ -186,7 +187,7 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
 
 async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> tuple[str, ...]:
     """Returns what a batch sees of what stands before it; see `SummarizeConfig.wave`."""
-    if not run.plan.limits.reads_context:
+    if run.plan.limits.chooses:
         return ()
     if run.plan.uses_source_context:
         return await run.off_loop(lambda: _source_context(run, index, limit_tokens))
@@ -249,8 +250,7 @@ async def _joined(run: Run, iteration: int, level: int, texts: list[StepOutput])
     text = await run.level_text(iteration, level)
     body = UNIQUE.dump_json(UniqueText(text, ())).decode()
     tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
-    chunks, pages = (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), [n for one in texts for n in one.pages]
-    output = StepOutput(0, text_key("unique", body), tokens, chunks, (min(pages), max(pages)))
+    output = StepOutput(0, text_key("unique", body), tokens, *stretch_of(texts))
     await run.record(StepId(iteration, Stage.UNIQUE, level + 1), output, body)
     return output
 
@@ -316,17 +316,15 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
 
     They are stored: another summary that ends meanwhile must not change them when the level is read again.
     """
-    store, summary_id = run.store, run.summary_id
-    stored = await read_step(store, summary_id, step, GROUPS)
-    if stored is None:
-        keys = begin_keys(f"reduce\n{run.call_scope}", hashes)
-        packer = Packer(token_counts, run.plan.group_size, run.plan.reduce_budget_tokens, 2)
-        known = await store.known_calls(keys)
-        groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
-        body = GROUPS.dump_json([len(group) for group in groups]).decode()
-        await run.record(step, StepOutput(0, text_key("groups", body)), body)
-        stored = await read_step(store, summary_id, step, GROUPS)
-    return to_cuts(stored or ())
+    if (stored := await read_step(run.store, run.summary_id, step, GROUPS)) is not None:
+        return to_cuts(stored)
+    keys = begin_keys(f"reduce\n{run.call_scope}", hashes)
+    packer = Packer(token_counts, run.plan.group_size, run.plan.reduce_budget_tokens, 2)
+    known = await run.store.known_calls(keys)
+    groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
+    body = GROUPS.dump_json([len(group) for group in groups]).decode()
+    await run.record(step, StepOutput(0, text_key("groups", body)), body)
+    return groups
 
 
 async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None:
@@ -340,7 +338,7 @@ async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None
 async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -> StepAnswer[TextOutcome]:
     members = await run.unique_texts(step.iteration, step.level - 1, group[0], group[-1])
     is_final = group_count == 1
-    is_shaped = is_final and run.plan.limits.shapes_merges
+    is_shaped = is_final and not run.plan.limits.chooses
     stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
     target = run.plan.answer_tokens if is_shaped else run.plan.limits.output_tokens
     task = replace(
@@ -391,7 +389,8 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     retention = await run.off_loop(lambda: measure(_document_terms(run), [run.mentions_of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
-    passages = await run.off_loop(lambda: _passages(run, summary)) if target and run.plan.limits.shapes_merges else ""
+    is_read = target and not run.plan.limits.chooses
+    passages = await run.off_loop(lambda: _passages(run, summary)) if is_read else ""
     task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target, passages)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:

@@ -143,17 +143,17 @@ async def alongside(work: Coroutine[Any, Any, Stored]) -> AsyncIterator["asyncio
 _EACH = "__all__"
 _LABELS: dict[type, dict[str, Any]] = {
     ExtractTask: {
-        **dict.fromkeys(("document_name", "batch_index", "batch_count"), True),
+        **dict.fromkeys(("document_name", "batch_index", "batch_count", "on_draft"), True),
         "chunks": {_EACH: {"chunk_index", "page_number"}},
     },
     MergeTask: {
-        **dict.fromkeys(("document_name", "level", "group_index", "group_count"), True),
+        **dict.fromkeys(("document_name", "level", "group_index", "group_count", "on_draft"), True),
         "extractions": {_EACH: {"chunk_indexes", "pages"}},
     },
     CritiqueTask: {"document_name": True},
     TopicsTask: {"document_name": True},
 }
-"""What a task says of its place. An answer must not depend on it: the same texts may stand elsewhere tomorrow."""
+"""What a task says of its place and its readers. An answer must not depend on them: texts may move."""
 
 
 def task_key(scope: str, task: Task) -> str:

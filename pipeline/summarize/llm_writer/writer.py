@@ -41,7 +41,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
     WriterLimits,
     Written,
-    draft_listener,
 )
 
 Messages = tuple[ChatMessage, ...]
@@ -84,16 +83,15 @@ class LlmWriter:
         """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
         if task.least_share == 1:
             return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
-        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, draft_listener())
+        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, task.on_draft)
 
     async def merge(self, task: MergeTask) -> Written:
-        """Reduce. Raises SchemaMismatchError if an answer does not fit its schema, also after the repair."""
-        messages = _merge_messages(self._prompts, task)
+        """Reduce. Raises SchemaMismatchError if an answer does not fit its schema, also when it is asked for again."""
         if task.json_schema:
-            completion = await self._ask(messages, self.limits.output_tokens, parse_schema(task.json_schema))
-            return Written(completion.text, completion.finish_reason, completion.usage)
+            return await self._fill_form(task)
+        messages = _merge_messages(self._prompts, task)
         # What is compressed on the way to a text is no draft of it.
-        on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
+        on_draft = None if task.stage is MergeStage.COMPRESS else task.on_draft
         most = min(task.target_tokens, self.limits.output_tokens)
         # What is cut beyond the length that was asked for would only become longer.
         is_too_long = task.shape.goal is not None and most < self.limits.output_tokens
@@ -144,6 +142,19 @@ class LlmWriter:
             answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
         return replace(answer, text=answer.text.strip())
 
+    async def _fill_form(self, task: MergeTask, *, is_last: bool = False) -> Written:
+        """Returns a text as JSON; asks once more, and says what was wrong with the first answer."""
+        messages, schema = _merge_messages(self._prompts, task), parse_schema(task.json_schema)
+        try:
+            completion = await self._ask(messages, self.limits.output_tokens, schema)
+        except SchemaMismatchError as error:
+            if is_last:
+                raise
+            critique = "\n".join(filter(None, (str(error), task.critique)))
+            again = await self._fill_form(replace(task, critique=critique), is_last=True)
+            return replace(again, usage=again.usage + error.usage)
+        return Written(completion.text, completion.finish_reason, completion.usage)
+
     async def _ask(self, messages: Messages, max_tokens: int, schema: Mapping[str, object] | None = None) -> Completion:
         temperature = self._config.extraction_temperature
         return await complete(self._chat, ChatRequest(messages, max_tokens, temperature, json_schema=schema))
@@ -175,9 +186,9 @@ class LlmWriter:
         messages_of = partial(conversation, self._prompts["topics"], fence, {"material": fence.mark(part), **counts})
         try:
             completion = await self._ask(messages_of(), max_tokens, schema)
-        except SchemaMismatchError:
+        except SchemaMismatchError as error:
             completion = await self._ask(messages_of("lines"), max_tokens)
-            return parse_topic_lines(completion.text), completion.usage
+            return parse_topic_lines(completion.text), completion.usage + error.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
     async def _each_part(
@@ -221,7 +232,6 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
         once_tokens=config.prompt_budget_tokens,
-        shapes_merges=True,
         shortfall=f"{shortfall}llm.context_tokens to what the endpoint holds" if short else "",
     )
 

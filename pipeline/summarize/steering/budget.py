@@ -43,19 +43,13 @@ class Spending:
     async def complete(self, chat: ChatModel, request: ChatRequest) -> Completion:
         """Returns the model's answer. Raises BudgetSpentError, and LlmError as it does.
 
-        Thoughts count, and one that turns out to need more room for them is another call. JSON is repaired where there
-        is room for that as well.
+        Thoughts count, and one that turns out to need more room for them is another call.
         """
         prompt_tokens = sum(chat.count_tokens(message.content) for message in request.messages)
         while True:
             thinking = chat.thinking_tokens
             answer_tokens = request.max_tokens + thinking
             most = LlmUsage(1, prompt_tokens, answer_tokens)
-            if request.json_schema is not None and request.repairs:
-                said = prompt_tokens + answer_tokens + 200  # and what is wrong with it
-                repaired = most + LlmUsage(1, said, answer_tokens)
-                request = replace(request, repairs=not self._refusal(repaired))
-                most = repaired if request.repairs else most
             try:
                 return await self._take(most, chat, replace(request, thinking_tokens=thinking))
             except EmptyAnswerError as error:

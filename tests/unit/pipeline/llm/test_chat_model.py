@@ -98,7 +98,6 @@ async def test_a_set_temperature_stands_above_what_a_task_asks_for() -> None:
     ("script", "once"),
     [
         (Script(replies=(Reply("", "no JSON"),)), {"asks_once": True}),
-        (Script(replies=(Reply("", "no JSON"),)), {"repairs": False}),
         (Script(faults=FaultPlan({Fault.EMPTY: 1.0})), {"asks_once": True}),
     ],
 )

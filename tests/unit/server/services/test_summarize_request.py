@@ -102,7 +102,7 @@ def test_a_budget_is_bounds_that_can_be_counted() -> None:
     assert parse_budget(lifted, WIDE) == SummaryBudget()
     bounds = pb.SummaryBudget(max_calls=3, max_tokens=4, max_cost=0.5)
     assert parse_budget(pb.SummarizeRequest(budget=bounds), known) == SummaryBudget(3, 4, 0.5)
-    chooser = dataclasses.replace(WIDE, shapes_merges=False)  # costs nothing in any currency
+    chooser = dataclasses.replace(WIDE, chooses=True)  # costs nothing in any currency
     assert parse_budget(pb.SummarizeRequest(budget=bounds), chooser) == SummaryBudget(3, 4, 0.5)
 
 

@@ -64,7 +64,7 @@ def test_the_end_of_a_sentence_is_not_the_sentence() -> None:
         "```markdown\nThe valve V7 opens at 6 bar.\n```",
         "```\nThe valve V7 opens at 6 bar.",
         "<data-4daf9280> The valve V7 opens at 6 bar.\n</data-4daf9280>",
-        "Part 3 of 9.\nThe valve V7 opens at 6 bar.\nExtract ALL details of this part now.",
+        "The valve V7 opens at 6 bar.\nExtract ALL details of this part now.",
     ],
 )
 def test_what_stands_around_an_answer_is_removed(answer: str) -> None:

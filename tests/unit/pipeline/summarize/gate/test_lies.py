@@ -1,10 +1,12 @@
 """Twelve kinds of lies and failures, each in one of five batches: repaired or named, never delivered."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from pipeline.prompts.prompts import built_in
 from pipeline.protocols import Float32
 from pipeline.reading.words import fold
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
@@ -18,7 +20,7 @@ from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
-from pipeline.summarize.writer import ExtractTask
+from pipeline.summarize.writer import ExtractTask, TopicsTask
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment, fake_models
 from tests.scripted_endpoint.author import Lie, changed_sentences, tell, write
@@ -48,6 +50,14 @@ def writer_that(lie: Lie | None, most_tokens: int = 4_000, **settings: object) -
 async def summarize(place: Path, writer: GatedWriter) -> SummaryResult:
     async with summarizer_in(place) as summarizer:
         return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
+
+
+async def test_topics_that_a_model_copies_from_the_prompt_are_left_out() -> None:
+    examples = built_in()["topics"].sections["system"].split('"')[1::2]
+    chat = FakeChat(json.dumps({"topics": ["Check valve", *examples]}))
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig()))
+    found = await writer.topics(TopicsTask("manual", MANUAL, min_topics=1))
+    assert (found.topics, found.left_out) == (("Check valve",), tuple(examples))
 
 
 async def test_an_honest_model_is_asked_as_planned_and_nothing_is_found(tmp_path: Path) -> None:

@@ -129,16 +129,6 @@ async def test_thoughts_stay_inside_the_budget(most: int, *, counts: bool) -> No
     assert not counts or sum(taken) == used > most - 4_000
 
 
-@pytest.mark.parametrize(("budget", "repairs"), [({}, True), ({"max_calls": 1}, False), ({"max_tokens": 600}, False)])
-async def test_json_is_repaired_where_the_budget_has_room_for_that_too(
-    budget: dict[str, int], *, repairs: bool
-) -> None:
-    chat = MeteredChat()
-    request = ChatRequest((ChatMessage("user", "Which pump?"),), 200, 0.0, json_schema={})
-    await Spending(SummaryBudget(**budget), PriceConfig(), NO_USAGE).complete(chat, request)
-    assert [one.repairs for one in chat.requests] == [repairs]
-
-
 def test_a_plan_tells_what_its_tokens_cost() -> None:
     prices = PriceConfig(prompt_per_million=1, completion_per_million=2)
     plan = full_plan(DOCUMENT, LlmWriter(MeteredChat(), LlmWriterConfig(), prices=prices))

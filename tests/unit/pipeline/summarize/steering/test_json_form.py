@@ -77,6 +77,12 @@ async def test_what_stays_wrong_is_a_warning(tmp_path: Path, *, asks_again: bool
     assert WarningCode.JSON_FLAWED in {warning.code for warning in result.warnings}
 
 
+async def test_json_that_does_not_fit_is_asked_for_once_more(tmp_path: Path) -> None:
+    chat = FormChat(None, "1 bar")
+    assert json.loads((await summary_by(chat, tmp_path)).json)["bars"] == "1 bar"
+    assert "is not the JSON asked for" in chat.forms[1].messages[1].content
+
+
 async def test_a_model_that_cannot_keep_to_the_schema_ends_the_summary_with_its_text(tmp_path: Path) -> None:
     result = await summary_by(FormChat(None), tmp_path)
     assert result.failure is not None
