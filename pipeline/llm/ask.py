@@ -41,7 +41,7 @@ class WrongAnswerError(Exception):
 async def ask_json(
     chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int
 ) -> tuple[T, Completion]:
-    """Returns the first answer that can be read, and its completion. An attempt is one answer: none is repaired.
+    """Returns the first answer that can be read, and its completion. An attempt is one answer.
 
     Each attempt is asked for in stricter words than the one before. Every refusal and failure is a line of the log.
 

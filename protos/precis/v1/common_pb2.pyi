@@ -223,7 +223,7 @@ class LlmUsage(_message.Message):
     RETRIES_FIELD_NUMBER: _builtins.int
     IDENTITY_FIELD_NUMBER: _builtins.int
     calls: _builtins.int
-    """Answers, continuations, repairs and unusable ones included. An extractive writer counts each task as one."""
+    """Answers, continuations and unusable ones included. An extractive writer counts each task as one."""
     prompt_tokens: _builtins.int
     """Tokens read, as the endpoint counted them."""
     completion_tokens: _builtins.int

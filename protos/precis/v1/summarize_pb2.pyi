@@ -371,7 +371,7 @@ class SummaryBudget(_message.Message):
     MAX_TOKENS_FIELD_NUMBER: _builtins.int
     MAX_COST_FIELD_NUMBER: _builtins.int
     max_calls: _builtins.int
-    """Answers of the language model, continuations, repairs and unusable ones included."""
+    """Answers of the language model, continuations and unusable ones included."""
     max_tokens: _builtins.int
     """Tokens that it reads and writes together, as its endpoint counts them."""
     max_cost: _builtins.float
