@@ -7,7 +7,8 @@ time. One form holds for a whole text, and people answer each other: "Note:" sta
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from functools import partial
+from itertools import chain, dropwhile, groupby, islice
 from math import ceil
 from typing import NamedTuple
 
@@ -18,12 +19,12 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _LONGEST_SOUND = 60, 24, 8, 2  # words
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _MOST_SOUND_WORDS = 60, 24, 8, 4
 _SPEAKER = re.compile(
     r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
     |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
-    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|$|[^\x00-\x7f])""",
+    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})(?:\ [(\[][^()\[\]\d]{1,30}[)\]])?\s?:(?=\s|$|[^\x00-\x7f])""",
     re.VERBOSE,
 )
 _FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
@@ -87,20 +88,25 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
     for at, line in enumerate(lines):
         words = line[said[at].start :].lstrip() if at in said else line
         is_rule = is_mail and words[:1] == words[-1:] == "-"
+        is_program = at in said and words.startswith("\u200e")  # of WhatsApp
         is_notice = is_dated and at not in said and _has_date(line[: stamp_end(line)])
-        if is_notice or is_rule or (words and not spoken(words)):
+        if is_notice or is_rule or is_program or (words and not spoken(words)):
             yield at
 
 
 def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it, as in "Yes. (laughs)"; nothing of "<Media omitted>"."""
-    for opening, closing in ("()", "[]", "<>"):
-        start = words.rfind(opening) if words.endswith(closing) else -1
-        said = words[: max(start, 0)].rstrip()
-        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and said[-1:] in "-—.,!?…"  # "" is in it
-        if start >= 0 and (is_sound if opening != "<" else not said):
-            return said
-    return words
+    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>"."""
+    start = max(words.rfind("("), words.rfind("["))
+    if start >= 0 and _is_sound(words[start:]):
+        return words[:start].rstrip()
+    return "" if words[:1] + words[-1:] == "<>" else words
+
+
+def _is_sound(text: str) -> bool:
+    """Tells "(laughs)" and "[crosstalk 00:01:12]" from other words in brackets, which are said."""
+    words = [word.strip(EDGES) for word in text[1:-1].lower().split()[: _MOST_SOUND_WORDS + 1]]
+    is_short = 0 < len(words) <= _MOST_SOUND_WORDS and text[:1] + text[-1:] in {"()", "[]"}
+    return is_short and not word_list("sounds").isdisjoint((words[0], words[-1]))
 
 
 def _has_date(when: str) -> bool:
@@ -112,6 +118,8 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     turns, count = len(said), sum(map(bool, lines))
     if turns < _FEWEST or form == "mail":
         return turns > 1 and form == "mail"
+    if form == "below" and _is_stamp(next(line for line in reversed(lines) if line)):
+        return False  # each time stands below what is said then
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
@@ -123,33 +131,37 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
-    above = lines[number - 1].lstrip("> ") if number else ""
+    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
+    above = lines[head].lstrip("> ") if head < number else ""
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
         yield Turn("mail", who, "", number, -1)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
-        yield Turn("mail", who, "", number - 1, -1)
+        yield Turn("mail", who, "", head, -1)
     time_end = stamp_end(bare)
     when, rest = bare[:time_end].strip("-–—| \t"), bare[time_end:].lstrip()
     start = len(line) - len(rest)
     if named := _named(rest, is_timed=bool(when)):
         form, who, end = named
         yield Turn(f"{form} {bool(when)}", who, when, number, start + end if end < len(rest) else -1)
+    elif is_name(bare) and _is_stamp(above):
+        yield Turn("below", bare, above, head, -1)
     elif when and not rest:
         if is_name(above):
-            yield Turn("above", above, when, number - 1, -1)
+            yield Turn("above", above, when, head, -1)
         yield Turn("time", "", when, number, -1)
     elif when and ": " not in rest[:_LONGEST_NAME]:
-        if is_name(rest):
-            yield Turn("head", rest, when, number, -1)
+        if is_name(name := rest.split(" (")[0]):  # "(pinned)"
+            yield Turn("head", name, when, number, -1)
         yield Turn("timed", "", when, number, start)
     else:
-        head, colon, _ = bare.partition(": ")
-        if not (time_start := _stamp_start(head)):
-            head, colon, time_start = bare, "", _stamp_start(bare)
-        name, end = head[:time_start].strip(_AROUND_TIMES + ":"), len(line) - len(bare) + len(head) + 2 if colon else -1
+        named, colon, _ = bare.partition(": ")
+        if not (time_start := _stamp_start(named)):
+            named, colon, time_start = bare, "", _stamp_start(bare)
+        name = named[:time_start].strip(_AROUND_TIMES + ":")
+        end = len(line) - len(bare) + len(named) + 2 if colon else -1
         if time_start and is_name(name):
-            when = head[time_start:].strip(_AROUND_TIMES + ":")
+            when = named[time_start:].strip(_AROUND_TIMES + ":")
             yield Turn(f"name first {bool(colon)}", name, when if stamp_end(when) else f"[{when}]", number, end)
 
 
@@ -170,13 +182,11 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
 
 
 def _behind_sounds(text: str, end: int) -> int:
-    """Returns where words go on behind white space and short sounds: "(sighs) "."""
-    while text[end : end + 1].isspace() or text.startswith(("(", "["), end):
-        sound_end = end + 1 + max(text.find(mark, end, end + _LONGEST_NAME) for mark in ")]")
-        if not text[end].isspace() and (sound_end == end or len(text[end:sound_end].split()) > _LONGEST_SOUND):
-            break
-        end = end + 1 if text[end].isspace() else sound_end
-    return end
+    """Returns where words go on behind white space and sounds: "(sighs) "."""
+    rest = text[end:].lstrip()
+    sound = rest[: 1 + rest.find("]" if rest.startswith("[") else ")")]
+    start = len(text) - len(rest)
+    return _behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
 
 
 def is_name(text: str) -> bool:
@@ -194,8 +204,10 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
         return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
     words = line.lower().rstrip(":").split()
     if line.endswith(":") and not word_list("mail_verbs").isdisjoint(words) and any(map(str.isdigit, line)):
-        parts = line[stamp_end(line, needs_clock=False) :].split("<", maxsplit=1)[0].split()
-        return " ".join(part for part in parts if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
+        parts = line.split("<", maxsplit=1)[0].split()
+        behind = max((at for at, part in enumerate(parts, 1) if any(map(str.isdigit, part))), default=0) % len(parts)
+        names = dropwhile(partial(_is_of_time, may_be_number=False), parts[behind:])
+        return " ".join(part for part in names if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
     return ""
 
 
@@ -215,13 +227,17 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     return next(said, len(lines))
 
 
-def stamp_end(text: str, *, needs_clock: bool = True) -> int:
+def stamp_end(text: str) -> int:
     """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
     words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
-    if length := _stamp_chars(words, needs_clock=needs_clock, is_behind=False):
+    if length := _stamp_chars(words, is_behind=False):
         return min(len(text), length)
     inside = text[1 : text.find("]", 0, _LONGEST_STAMP)] if text.startswith("[") else ""
     return len(inside) + 2 if any(map(_is_clock, inside.split())) else 0  # whatever the words: "[12 mei 2025 09:06]"
+
+
+def _is_stamp(text: str) -> bool:
+    return 0 < stamp_end(text) == len(text)
 
 
 def _stamp_start(text: str) -> int:
@@ -229,11 +245,11 @@ def _stamp_start(text: str) -> int:
     words = list(reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" ")))
     if (opening := text.rfind("(")) > 0 and text.endswith(")") and any(map(_is_clock, words)):
         return opening
-    length = _stamp_chars(words, needs_clock=True, is_behind=True)
+    length = _stamp_chars(words, is_behind=True)
     return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
 
 
-def _stamp_chars(words: Iterable[str], *, needs_clock: bool, is_behind: bool) -> int:
+def _stamp_chars(words: Iterable[str], *, is_behind: bool) -> int:
     """Returns how much of a text is a date and time, read word by word; a number follows a clock only from behind."""
     length, has_clock = 0, False
     for word in words:
@@ -241,7 +257,7 @@ def _stamp_chars(words: Iterable[str], *, needs_clock: bool, is_behind: bool) ->
             break
         has_clock |= _is_clock(word)
         length += len(word) + 1
-    return length if has_clock or not needs_clock else 0
+    return length if has_clock else 0
 
 
 def _is_clock(word: str) -> bool:
@@ -257,7 +273,7 @@ def _is_of_time(word: str, *, may_be_number: bool) -> bool:
         return True
     if bare[0].isdigit() and _CLOCK.issuperset(bare):
         return may_be_number or not bare.isdigit()
-    return bare.strip(".") in word_list("time_words") or bare in word_list("months") or bare in word_list("weekdays")
+    return any(not {bare, bare.strip(".")}.isdisjoint(word_list(name)) for name in ("time_words", "months", "weekdays"))
 
 
 def speech_cuts(said: str) -> list[int]:

@@ -24,7 +24,11 @@ _BOILERPLATE = (
     "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
     "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
     "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
-    ":is(div, body) > a[href^='#']"
+    "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
+    ":is(div, body) > a[href^='#']:not(:has(div))"
+)
+_SHORT_BOILERPLATE = (
+    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], [class*=avatar], [class*=userpic]"
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
@@ -147,7 +151,7 @@ def page_markdown(page: str | bytes) -> str:
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Leaves out menus, forms, notices about cookies, and what is hidden."""
+    """Leaves out menus, forms, notices about cookies, what stands for a picture of a person, and what is hidden."""
     from bs4.element import PreformattedString
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
@@ -156,7 +160,7 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         tag["style"] = "".join(tag["style"].lower().split())
     for tag in main.select(_BOILERPLATE):
         tag.decompose()
-    for tag in main.select("form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i]"):
+    for tag in main.select(_SHORT_BOILERPLATE):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 

@@ -88,8 +88,9 @@ def _read_mail(data: bytes) -> str:
     body = message.get_body(("plain", "html"))
     if "From" not in message or body is None:
         return ""
+    payload = body.get_payload(decode=True)
     try:
-        text = body.get_content()
+        text = payload.decode(body.get_content_charset("utf-8"), "replace")
     except (LookupError, ValueError) as error:
         raise InputError(f"cannot read this mail: {error}") from error
     said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
@@ -99,6 +100,7 @@ def _read_mail(data: bytes) -> str:
 
 def _read_table(text: str) -> str:
     """Returns a Markdown table, in which a sentence names each cell by its head. Raises InputError."""
+    text = text.partition("\n")[2] if text.lower().startswith("sep=") else text  # of Excel
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     try:
         found = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
