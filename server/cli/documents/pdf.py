@@ -22,7 +22,7 @@ _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
-_FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the width of a column; of its lines
+_FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
 _MOST_DIGITS = 4  # of the number of a page
 _PAGE_NUMBER = re.compile(
@@ -38,7 +38,7 @@ def read_pages(data: bytes) -> list[str]:
     Raises:
         InputError: it cannot be read, or holds no text.
     """
-    pages = without_page_furniture([_unwoven(page) for page in read_lines(data)])
+    pages = [_unwoven(page) for page in without_page_furniture(read_lines(data))]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
     style = _Style(pages)
@@ -124,11 +124,11 @@ class _Style:
         return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
-        """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
+        """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as text.
 
         A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
         """
-        if len(rows) == 1:
+        if len(rows) == 1 and not any("\v" in cell.text for cell in rows[0][0].cells):
             return "  ".join(cell.text for line in rows[0] for cell in line.cells)
         if all(row[0].cells[0].text.endswith(":") for row in rows):
             return "\n".join(f"- {self.join([line.text for line in row])}" for row in rows)
@@ -141,6 +141,8 @@ class _Style:
                 overlaps = [_overlap(one, cell) for one in columns]
                 column = overlaps.index(max(overlaps))
                 row[column] = self.join([row[column], cell.text])
+        if len(rows) == 1:
+            return "\n\n".join(text.strip() for text in texts[0])
         lines = ["| " + " | ".join(" ".join(text.split()).replace("|", "\\|") for text in row) + " |" for row in texts]
         return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
@@ -188,7 +190,8 @@ def _unwoven(lines: Sequence[Line]) -> list[Line]:
 
 
 def _is_column(lines: Sequence[Line], width: float) -> bool:
-    full = sum(_FULL_LINE * width <= line.cells[0].right - line.x <= width for line in lines)
+    widths = [line.cells[0].right - line.x for line in lines]
+    full = sum(_FULL_LINE * max(widths) <= each <= width for each in widths)
     goes_on = sum(line.text[0].islower() for line in lines)
     return len(lines) >= _FEWEST_WOVEN and min(full, goes_on) > _LEAST_PROSE * len(lines)
 

@@ -6,9 +6,10 @@ word processors and LaTeX write.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import pypdfium2
@@ -24,6 +25,7 @@ _BOLD = ("bold", "black", "heavy", "cmb")  # in the names of fonts
 _BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
 _CELL_GAP, _WORD_GAP = 1.5, 0.12  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
+_ONE_LINE, _MOST_CELL_LINES = 0.8, 8  # in sizes, how much higher the next cell of a row begins; more is a column
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
 _MOST_RAISED_CHARS = 6
 _CLOSING = tuple(",.;:!?)")
@@ -78,7 +80,7 @@ def read_lines(data: bytes) -> list[list[Line]]:
         if "password" in str(error).lower():
             raise InputError("it needs a password: save it without one") from error
         raise InputError(f"cannot read this PDF: {error}") from error
-    return [[line for row in _rows(page) if (line := _line(row))] for page in pages]
+    return [_with_rows(line for row in _rows(page) if (line := _line(row))) for page in pages]
 
 
 def _check_letters(document: pypdfium2.PdfDocument) -> None:
@@ -94,6 +96,38 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
                 f"page {number}: its font does not say which letters it shows; "
                 "save it again from where it was written, or run OCR over it"
             )
+
+
+def _with_rows(lines: Iterable[Line]) -> list[Line]:
+    """Joins the cells of a row that a file writes one after the other, and the entries of a form with their names."""
+    kept: list[Line] = []
+    for line in lines:
+        near = _SAME_HEIGHT * line.main.size
+        beside = list(takewhile(lambda one: one.y < line.y + near, reversed(kept)))  # noqa: B023 - used at once
+        higher = line.y - beside[0].y if beside else 0.0
+        is_cell = all(one.cells[-1].right <= line.x and higher > _ONE_LINE * one.main.size for one in beside)
+        if is_cell and 0 < higher < _MOST_CELL_LINES * line.main.size:
+            kept[-len(beside) :] = [_row([*reversed(beside), line])]
+            continue
+        names = (at for at, one in enumerate(kept) if one.text.endswith(":") and abs(one.y - line.y) < near)
+        at = next((at for at in names if kept[at].cells[-1].right <= line.x), None)
+        if at is None:
+            kept.append(line)
+        else:
+            kept[at] = Line(kept[at].cells + line.cells, kept[at].y)
+    return kept
+
+
+def _row(lines: Sequence[Line]) -> Line:
+    """Returns one line of all cells; those above each other become one."""
+    columns: list[Cell] = []
+    for cell in sorted((cell for line in lines for cell in line.cells), key=lambda cell: cell.left):
+        if columns and cell.left < columns[-1].right:
+            last = columns[-1]
+            columns[-1] = replace(last, text=f"{last.text}\v{cell.text}", right=max(last.right, cell.right))
+        else:
+            columns.append(cell)
+    return Line(tuple(columns), max(line.y for line in lines))
 
 
 def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
