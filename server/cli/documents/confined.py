@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from server.cli.errors import InputError
 
 _LIMIT_S, _MEMORY_MIB = 28, 900  # 300 pages of a PDF take 3 s
+_MOST_CALLS = 20_000  # in each other: mails quoted in mails are boxes in boxes
 
 
 def read_confined(data: bytes, suffix: str) -> str | list[str]:
@@ -54,6 +55,7 @@ def main() -> None:
     for limit, most in (resource.RLIMIT_CPU, int(limit_s)), (resource.RLIMIT_DATA, int(memory_mib) << 20):
         resource.setrlimit(limit, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.setrecursionlimit(_MOST_CALLS)
     print(json.dumps(_read(sys.stdin.buffer.read(), suffix)))  # noqa: T201 - to the process that asked
 
 

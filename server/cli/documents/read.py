@@ -57,8 +57,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        is_short = len(text) < 1 << 20  # a longer one would take too long
-        has_marks = is_short and path.suffix.lower() in _MARKDOWN and any(mark in text for mark in _MARKS)
+        has_marks = path.suffix.lower() in _MARKDOWN and any(mark in text for mark in _MARKS)
         return read_confined(data.removeprefix(BOM_UTF8), ".md") if has_marks else text
 
 
