@@ -73,7 +73,7 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
-            turns = {at: turn._replace(end=_behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
+            turns = {at: turn._replace(end=behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
             return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
     return {}, frozenset()
 
@@ -181,12 +181,12 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
     return form, who, end
 
 
-def _behind_sounds(text: str, end: int) -> int:
+def behind_sounds(text: str, end: int) -> int:
     """Returns where words go on behind white space and sounds: "(sighs) "."""
     rest = text[end:].lstrip()
     sound = rest[: 1 + rest.find("]" if rest.startswith("[") else ")")]
     start = len(text) - len(rest)
-    return _behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
+    return behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
 
 
 def is_name(text: str) -> bool:

@@ -37,7 +37,7 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
-    |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
+    |\ ?\{[%{:\#.][^{}\n]*\}+|(?<=\S)\ \^[\w-]+$|(?<=>\ )\[!\w+\][-+]?\ (?=\S)  # {#start}, ^start, [!tip]- Hot
     |!\[\[[^\[\]\n]*\]\]|%%.*?%%|==(?=\S)([^=\n]+)==  # an image, a remark, a marked word
     |\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]  # [[Page|words]]
     |\ ?\[(?:see\ |cf\.\ )?-?@\w[^\[\]\n]{0,200}\](?![(\[])  # [see @holt, p. 3]""",

@@ -103,18 +103,17 @@ def _with_rows(lines: Iterable[Line]) -> list[Line]:
     kept: list[Line] = []
     for line in lines:
         near = _SAME_HEIGHT * line.main.size
+        names = (at for at, one in enumerate(kept) if one.text.endswith(":") and abs(one.y - line.y) < near)
+        named = next((at for at in names if kept[at].cells[-1].right <= line.x), None)
         beside = list(takewhile(lambda one: one.y < line.y + near, reversed(kept)))  # noqa: B023 - used at once
         higher = line.y - beside[0].y if beside else 0.0
         is_cell = all(one.cells[-1].right <= line.x and higher > _ONE_LINE * one.main.size for one in beside)
-        if is_cell and 0 < higher < _MOST_CELL_LINES * line.main.size:
+        if named is not None:
+            kept[named] = Line(kept[named].cells + line.cells, kept[named].y)
+        elif is_cell and 0 < higher < _MOST_CELL_LINES * line.main.size:
             kept[-len(beside) :] = [_row([*reversed(beside), line])]
-            continue
-        names = (at for at, one in enumerate(kept) if one.text.endswith(":") and abs(one.y - line.y) < near)
-        at = next((at for at in names if kept[at].cells[-1].right <= line.x), None)
-        if at is None:
-            kept.append(line)
         else:
-            kept[at] = Line(kept[at].cells + line.cells, kept[at].y)
+            kept.append(line)
     return kept
 
 

@@ -155,6 +155,8 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
             "<div><a href='#a'>Skip</a></div><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
             "## Fees\n\nThey rose.",
         ),
+        ("<div class='avatar'>AL</div><span epub:type='pagebreak'>3</span><div>Seen.</div>", "Seen."),
+        (f"{'<div>' * 900}Seen.{'</div>' * 900}", "Seen."),
         ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
         (SPANS, "Fees\n\n" + "\n".join(SPREAD)),
@@ -200,7 +202,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
         ),
         ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n\n```\n{% if [@a] %}\n:::\n```"),
         (
-            "---\na: b\n---\nAsk [[People/Ann Lee|Ann]]. ==Soon==. %% no %%See [the list][1].\n\n![[a.png]]\n\n[1]: https://a.b",
+            "---\na: b\n---\nAsk [[People/Ann Lee|Ann]]. ==Soon==. %% no %%See [the list][1]. ^a\n\n![[a.png]]\n\n[1]: https://a.b",
             "Ask Ann. Soon. See the list.",
         ),
     ],
@@ -211,9 +213,10 @@ def test_images_tags_and_marks_of_notes_and_boxes_are_no_text_of_markdown(
     assert read(tmp_path, "a.md", markdown.encode()) == text
 
 
-def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8"])
+def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path, charset: str) -> None:
     head = "From: ann@example.org\nSubject: Ramp\nX-Mailer: none\nMIME-Version: 1.0\n"
-    head += "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
+    head += f"Content-Type: text/plain{charset}\nContent-Transfer-Encoding: quoted-printable\n"
     data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n".encode()
     assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n"
 

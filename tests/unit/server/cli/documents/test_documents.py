@@ -76,7 +76,7 @@ def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: byt
     ("name", "data"),
     [
         ("a.csv", 'Part,"Torque, Nm",Note\nM8,25,\n"M|10",50,"dry,\nclean"\n,,\n'),
-        ("a.csv", "Part;Torque, Nm;Note\nM8;25\nM|10;50;dry, clean\n"),
+        ("a.csv", "sep=;\r\nPart;Torque, Nm;Note\nM8;25\nM|10;50;dry, clean\n"),
         ("a.tsv", "Part\tTorque, Nm\tNote\r\nM8\t25\t\r\nM|10\t50\tdry, clean\r\n"),
     ],
 )

@@ -141,13 +141,19 @@ def test_a_cell_stays_in_its_column_when_another_is_empty(*, is_one_object: bool
     ]
 
 
-def test_a_cell_that_goes_on_below_stays_in_its_row() -> None:
+@pytest.mark.parametrize("top", [660, 672])
+def test_a_cell_of_several_lines_stays_in_its_row(top: int) -> None:
     rows = [
         Placed(60 + 120 * x, 700 - 40 * y, cell) for y, row in enumerate(ROWS) for x, cell in enumerate(row) if cell
     ]
-    more = column(420, 648, "since the first re-", "call of May")
-    (page,) = read_pages(make_layout([[*rows[:8], *more, *rows[8:]]]))
+    cell = column(420, top, "short", "since the first re-", "call of May")
+    (page,) = read_pages(make_layout([[*rows[:7], *cell, *rows[8:]]]))
     assert page.endswith("| SKU-11 | A-1 | 100 | short since the first recall of May |\n| SKU-12 | A-2 |  | missing |")
+
+
+def test_entries_of_a_form_stand_beside_their_names() -> None:
+    entries = [*column(60, 700, "Plot:", "Rent:"), *column(160, 701, "17 B", "84.50 euros")]
+    assert read_pages(make_layout([entries])) == ["- Plot: 17 B\n- Rent: 84.50 euros"]
 
 
 def test_large_lines_that_are_most_of_a_form_are_its_text() -> None:
