@@ -6,9 +6,8 @@ time. One form holds for a whole text, and people answer each other: "Note:" sta
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, dropwhile, groupby, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, dropwhile, groupby, islice, takewhile
 from math import ceil
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ _SPEAKER = re.compile(
     re.VERBOSE,
 )
 _FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
-_AROUND_TIMES = "[](),;|*-–—·• \u200e"
+_AROUND_TIMES = "[](),;:|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
 EDGES = ".,;:!?()\"'“”’*_"
 
@@ -138,14 +137,23 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         yield Turn("mail", who, "", number, -1)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
         yield Turn("mail", who, "", head, -1)
-    time_end = stamp_end(bare)
-    when, rest = bare[:time_end].strip("-–—| \t"), bare[time_end:].lstrip()
-    start = len(line) - len(rest)
-    if named := _named(rest, is_timed=bool(when)):
-        form, who, end = named
-        yield Turn(f"{form} {bool(when)}", who, when, number, start + end if end < len(rest) else -1)
-    elif is_name(bare) and _is_stamp(above):
-        yield Turn("below", bare, above, head, -1)
+    start, end = _stamp(bare)
+    before, when, rest = bare[:start].strip(_AROUND_TIMES), bare[start:end].strip("-–—| \t"), bare[end:].lstrip()
+    if named := _named(bare if before else rest, is_timed=not before and bool(when)):
+        form, who, length = named
+        when, said = ("", bare[length:]) if before else (when, rest[length:])
+        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
+    elif before and is_name(before) and rest[:1] in ("", ":"):
+        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
+    elif not before:
+        yield from _timed_openings(line, number, (when, rest), (above, head))
+
+
+def _timed_openings(line: str, number: int, timed: tuple[str, str], over: tuple[str, int]) -> Iterator[Turn]:
+    """Yields how a line may open a turn that has a time and no name, or a name below a time."""
+    (when, rest), (above, head) = timed, over
+    if is_name(rest) and _is_stamp(above):
+        yield Turn("below", rest, above, head, -1)
     elif when and not rest:
         if is_name(above):
             yield Turn("above", above, when, head, -1)
@@ -153,16 +161,7 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     elif when and ": " not in rest[:_LONGEST_NAME]:
         if is_name(name := rest.split(" (")[0]):  # "(pinned)"
             yield Turn("head", name, when, number, -1)
-        yield Turn("timed", "", when, number, start)
-    else:
-        named, colon, _ = bare.partition(": ")
-        if not (time_start := _stamp_start(named)):
-            named, colon, time_start = bare, "", _stamp_start(bare)
-        name = named[:time_start].strip(_AROUND_TIMES + ":")
-        end = len(line) - len(bare) + len(named) + 2 if colon else -1
-        if time_start and is_name(name):
-            when = named[time_start:].strip(_AROUND_TIMES + ":")
-            yield Turn(f"name first {bool(colon)}", name, when if stamp_end(when) else f"[{when}]", number, end)
+        yield Turn("timed", "", when, number, len(line) - len(rest))
 
 
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
@@ -206,7 +205,7 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
     if line.endswith(":") and not word_list("mail_verbs").isdisjoint(words) and any(map(str.isdigit, line)):
         parts = line.split("<", maxsplit=1)[0].split()
         behind = max((at for at, part in enumerate(parts, 1) if any(map(str.isdigit, part))), default=0) % len(parts)
-        names = dropwhile(partial(_is_of_time, may_be_number=False), parts[behind:])
+        names = dropwhile(_is_of_time, parts[behind:])
         return " ".join(part for part in names if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
     return ""
 
@@ -229,35 +228,32 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
 
 def stamp_end(text: str) -> int:
     """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
-    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
-    if length := _stamp_chars(words, is_behind=False):
-        return min(len(text), length)
-    inside = text[1 : text.find("]", 0, _LONGEST_STAMP)] if text.startswith("[") else ""
-    return len(inside) + 2 if any(map(_is_clock, inside.split())) else 0  # whatever the words: "[12 mei 2025 09:06]"
+    start, end = _stamp(text)
+    return 0 if start else end
 
 
 def _is_stamp(text: str) -> bool:
     return 0 < stamp_end(text) == len(text)
 
 
-def _stamp_start(text: str) -> int:
-    """Returns where a date and time begin that end a short text; 0 without one."""
-    words = list(reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" ")))
-    if (opening := text.rfind("(")) > 0 and text.endswith(")") and any(map(_is_clock, words)):
-        return opening
-    length = _stamp_chars(words, is_behind=True)
-    return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
+def _stamp(text: str) -> tuple[int, int]:
+    """Returns where the first date with its time of day begins and ends; 0 and 0 without one.
 
-
-def _stamp_chars(words: Iterable[str], *, is_behind: bool) -> int:
-    """Returns how much of a text is a date and time, read word by word; a number follows a clock only from behind."""
-    length, has_clock = 0, False
-    for word in words:
-        if not _is_of_time(word, may_be_number=is_behind or not has_clock):
-            break
-        has_clock |= _is_clock(word)
-        length += len(word) + 1
-    return length if has_clock else 0
+    Read word by word from the clock on; in brackets with whatever words: "[12 mei 2025 09:06]".
+    """
+    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
+    clock = next((at for at, word in enumerate(words) if _is_clock(word)), -1)
+    if clock < 0:
+        return 0, 0
+    before = list(takewhile(_is_of_time, reversed(words[:clock])))
+    behind = takewhile(lambda word: _is_of_time(word) and not word.strip(_AROUND_TIMES).isdigit(), words[clock + 1 :])
+    start = len(" ".join([*words[: clock - len(before)], ""]))
+    end = len(" ".join([*words[: clock + 1], *behind]).rstrip(":"))
+    for opening, closing in ("[]", "()"):
+        bracket = text.rfind(opening, 0, start + 1)
+        if bracket >= 0 and closing not in text[bracket:start] and closing in text[start:_LONGEST_STAMP]:
+            return bracket, text.index(closing, start) + 1
+    return start, end
 
 
 def _is_clock(word: str) -> bool:
@@ -267,13 +263,11 @@ def _is_clock(word: str) -> bool:
     return bool(colon) and hours[-1:].isdigit() and rest[:2].isdigit() and len(rest) > 1 and _CLOCK.issuperset(bare)
 
 
-def _is_of_time(word: str, *, may_be_number: bool) -> bool:
+def _is_of_time(word: str) -> bool:
     bare = word.strip(_AROUND_TIMES).lower()
-    if not bare or _is_clock(word):
-        return True
-    if bare[0].isdigit() and _CLOCK.issuperset(bare):
-        return may_be_number or not bare.isdigit()
-    return any(not {bare, bare.strip(".")}.isdisjoint(word_list(name)) for name in ("time_words", "months", "weekdays"))
+    is_number = not bare or (bare[0].isdigit() and _CLOCK.issuperset(bare))
+    lists = (word_list(name) for name in ("time_words", "months", "weekdays"))
+    return is_number or _is_clock(word) or any(bare in words or bare.strip(".") in words for words in lists)
 
 
 def speech_cuts(said: str) -> list[int]:
