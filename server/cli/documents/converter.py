@@ -1,7 +1,6 @@
 """HTML, DOCX, EPUB, PPTX and Markdown as plain Markdown, by markitdown (MIT). Needs the extra `documents`.
 
-Markdown becomes HTML first, and all HTML is cleaned by its structure. Converters are called one by one, for the class
-around them loads a model to guess the format, and takes addresses.
+Its converters are called one by one, for the class around them loads a model to guess formats, and takes addresses.
 """
 
 import importlib.util
@@ -23,7 +22,8 @@ REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-
 _BOILERPLATE = (
     "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
     "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
-    "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
+    ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
+    ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
     "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
     ":is(div, body) > a[href^='#']:not(:has(div))"
 )
@@ -156,8 +156,6 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    for tag in main.select("[style]"):
-        tag["style"] = "".join(tag["style"].lower().split())
     for tag in main.select(_BOILERPLATE):
         tag.decompose()
     for tag in main.select(_SHORT_BOILERPLATE):

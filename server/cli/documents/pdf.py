@@ -1,7 +1,4 @@
-"""Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked.
-
-What repeats the pages and not their text is left out; lines become paragraphs, cells below each other a table.
-"""
+"""Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked."""
 
 import re
 from collections import Counter
@@ -33,11 +30,7 @@ _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 
 def read_pages(data: bytes) -> list[str]:
-    """Returns the Markdown of each page of a PDF; a sentence that crosses a page is on the one where it begins.
-
-    Raises:
-        InputError: it cannot be read, or holds no text.
-    """
+    """Returns the Markdown of each page; a sentence stands on the one where it begins. Raises InputError."""
     pages = [_unwoven(page) for page in without_page_furniture(read_lines(data))]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
@@ -64,8 +57,8 @@ class _Style:
                 for one, two in pairwise(page)
                 if one.main.size == two.main.size and one.y > two.y
             )
-        self._size = sizes.most_common(1)[0][0] if sizes else 0.0
-        self._gap = gaps.most_common(1)[0][0] if gaps else 0.0
+        self._size = max(sizes, key=sizes.__getitem__)
+        self._gap = max(gaps, key=gaps.__getitem__, default=0.0)
         lines = Counter(line.main.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
         large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
@@ -207,10 +200,10 @@ def _code(group: Sequence[Line]) -> str:
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
+    ends = [_ends(page, number) for number, page in enumerate(pages)]
     found: dict[str | int, list[int]] = {}
-    for number, page in enumerate(pages):
-        ends = _ends(page)
-        for key in {key for line in page if line.y in ends for key in _head_keys(line, number)}:
+    for number, lines in enumerate(ends):
+        for key in {key for keys in lines.values() for key in keys}:
             found.setdefault(key, []).append(number)
     heads = {
         key
@@ -218,24 +211,24 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         if len(numbers) >= max(_FEWEST_PAGES, _LEAST_SHARE * (numbers[-1] - numbers[0] + 1))
     }
     kept: list[list[Line]] = []
-    for number, page in enumerate(pages):
-        ends = _ends(page)
-        inner = [line for line in page if line.y not in ends or heads.isdisjoint(_head_keys(line, number))]
-        text = [line for line in inner if line.y not in ends or not _PAGE_NUMBER.fullmatch(line.text)]
+    for page, keys in zip(pages, ends, strict=True):
+        text = [line for line in page if line not in keys or heads.isdisjoint(keys[line])]
+        text = [line for line in text if line not in keys or not _PAGE_NUMBER.fullmatch(line.text)]
         rest = [line for line in text if not _LEADER.search(line.text)]
         has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
         kept.append(rest if has_contents else text)
     return kept
 
 
-def _ends(page: Sequence[Line]) -> set[float]:
-    """Returns where the highest and the lowest line of a page stand."""
-    heights = [line.y for line in page]
-    return {max(heights), min(heights)} if page else set()
+def _ends(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
+    """Returns the highest and the lowest line of a page, and what comes again in running heads.
 
-
-def _head_keys(line: Line, page: int) -> set[str | int]:
-    """Returns what comes again in running heads: the words, and how far a number at an end is from that of the page."""
-    words = line.text.casefold().split()
-    numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
-    return {" ".join(words), *(number - page for number in numbers)}
+    That is the words, and how far a number at an end is from that of the page.
+    """
+    heights = [line.y for line in lines]
+    ends: dict[Line, set[str | int]] = {}
+    for line in (line for line in lines if line.y in {max(heights), min(heights)}):
+        words = line.text.casefold().split()
+        numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
+        ends[line] = {" ".join(words), *(number - page for number in numbers)}
+    return ends

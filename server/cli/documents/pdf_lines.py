@@ -1,8 +1,6 @@
 """What stands where on the pages of a PDF: lines of cells, by pdftext, which asks PDFium for every letter's place.
 
-Words are made from places and not from the file's spaces. Fonts without a table are read by their character collection,
-ligatures as letters, filled forms as their text. It reads in the order of the file, which is that of reading in what
-word processors and LaTeX write.
+Words are made from places, not from the file's spaces. The order is the file's: programs write as people read.
 """
 
 import logging
