@@ -53,13 +53,9 @@ class Turn(NamedTuple):
 
 
 def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
-    """Reads the turns of a text, none if it is no talk. Linear in its length.
+    """Returns the turns of a talk by the line in which what is said begins, and the lines that nobody says.
 
-    Args:
-        lines: without white space around them.
-
-    Returns:
-        Turns by the line in which what is said begins, and the lines that nobody says.
+    Nothing of a text that is none. Its lines have no white space around them. Linear in its length.
     """
     forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for number in stoppable(range(len(lines))):

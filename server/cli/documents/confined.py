@@ -8,15 +8,10 @@ from contextlib import redirect_stdout
 from server.cli.errors import InputError
 
 _LIMIT_S, _MEMORY_MIB = 28, 900  # 300 pages of a PDF take 3 s
-_MOST_CALLS = 20_000  # in each other: mails quoted in mails are boxes in boxes
 
 
 def read_confined(data: bytes, suffix: str) -> str | list[str]:
-    """Returns the text of a PDF or of what `convert` reads, or that of each page or slide.
-
-    Raises:
-        InputError: it is damaged, or reading it takes more than 28 s or 900 MiB.
-    """
+    """Returns the text of a PDF or of what `convert` reads, or that of each page or slide. Raises InputError."""
     command = [sys.executable, "-m", __name__, suffix, str(_LIMIT_S), str(_MEMORY_MIB)]
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=_LIMIT_S, check=True)  # noqa: S603 - ours
@@ -40,7 +35,7 @@ def main() -> None:
     for limit, most in (resource.RLIMIT_CPU, int(limit_s)), (resource.RLIMIT_DATA, int(memory_mib) << 20):
         resource.setrlimit(limit, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.setrecursionlimit(_MOST_CALLS)
+    sys.setrecursionlimit(20_000)  # mails quoted in mails are boxes in boxes
     data, problem = sys.stdin.buffer.read(), ""
     pages: str | list[str] = ""
     try:

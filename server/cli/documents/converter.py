@@ -7,7 +7,6 @@ import importlib.util
 import io
 import re
 import tomllib
-import warnings
 import zipfile
 from codecs import BOM_UTF8
 from itertools import chain, product, takewhile
@@ -31,7 +30,7 @@ _SHORT_BOILERPLATE = (
     "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], [class*=avatar], [class*=userpic]"
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
-_PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
+_INSIDE = "a[href]:not([href*='://'])"
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
@@ -72,11 +71,9 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
             return data.decode()
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
-            if suffix in {".md", ".html"}:
-                return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
-            return _office_markdown(data, suffix)
+        if suffix in {".md", ".html"}:
+            return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
+        return _office_markdown(data, suffix)
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
 
@@ -142,8 +139,9 @@ def page_markdown(page: str | bytes) -> str:
     main.smooth()
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
-            for tag in [table, *(each for each in table.find_all(_PLACES) if each.find_parent("table") is table)]:
-                tag.name = "div"
+            for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
+                tag.name = "div" if tag.find_parent("table") is table else tag.name
+            table.name = "div"
     for table in main.find_all("table"):
         _spread(table)
     converter = MarkdownConverter(strip=["a"], heading_style=ATX, escape_underscores=False, escape_asterisks=False)
@@ -170,22 +168,16 @@ def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
         if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
             part.decompose()
-    inside = main.select("a[href]:not([href*='://'])")
-    links = {id(link) for link in inside}
-    blocks = (link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS))
+    blocks = (link.find_parent(_BLOCKS) for link in main.select(_INSIDE) if not link.find(_BLOCKS))
     for item in {id(block): block for block in blocks if block and block.name in {"li", "div"}}.values():
-        if item.decomposed:
-            continue
-        others = (text for text in item.find_all(string=True) if id(text.find_parent("a")) not in links)
-        if not any(map(str.isalnum, "".join(others))):
+        words = item.get_text() if not item.decomposed else ""
+        links = "".join(link.get_text() for link in item.select(_INSIDE)) if words else ""
+        if sum(map(str.isalnum, words)) == sum(map(str.isalnum, links)):
             item.decompose()
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head.
-
-    A cell as wide as the table stands in the first column alone.
-    """
+    """Writes a cell into each row and column that it spans, but one as wide as the table once; joins rows of heads."""
     from bs4 import BeautifulSoup
 
     for steps in table.find_all("ol"):
@@ -222,10 +214,7 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 
 def raised(before: str, text: str) -> str:
-    """Returns what to write for raised text behind other text: a power changes the number, a note mark is left out.
-
-    "^6" behind "10 cells are 10", "^2" behind "5 m", "th" behind "20"; nothing behind "Fees rose", "in 2021" or "it.".
-    """
+    """Returns "^6" for a 6 raised behind "held 10", "^2" behind "5 m", "th" behind "20"; "" for the mark of a note."""
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
     power = text.lstrip("-+\u2212")
     is_power = power.isdigit() or (power.isalpha() and len(power) == 1)

@@ -87,8 +87,7 @@ class _Style:
         head, tail = cut.groups()
         if tail in _COMMON_COMPOUND or not (tail[0].islower() or (head.isupper() and tail.isupper())):
             return cut[0]
-        is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
-        return f"{head}-{tail}" if is_compound else f"{head}{tail}"
+        return max(f"{head}{tail}", f"{head}-{tail}", key=lambda word: self._words[word.casefold()])
 
     def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
         """Returns lines that belong to one paragraph, row or heading."""
@@ -117,10 +116,7 @@ class _Style:
         return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
-        """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as text.
-
-        A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
-        """
+        """Returns a table whose columns are those of the widest rows, a form as a list, and a single row as text."""
         if len(rows) == 1 and not any("\v" in cell.text for cell in rows[0][0].cells):
             return "  ".join(cell.text for line in rows[0] for cell in line.cells)
         if all(row[0].cells[0].text.endswith(":") for row in rows):
@@ -171,10 +167,7 @@ def _overlap(one: Cell, other: Cell) -> float:
 
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:
-    """Puts two columns of running text whose lines the file writes in turns one after the other.
-
-    Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
-    """
+    """Puts two columns of running text whose lines the file writes in turns one after the other."""
     pieces = [replace(line, cells=(cell,)) for line in lines for cell in line.cells]
     starts = sorted(start for start, _ in Counter(round(piece.x) for piece in pieces).most_common(2))
     sides = [[piece for piece in pieces if (piece.x > starts[-1] - 1) == is_right] for is_right in (False, True)]
@@ -183,6 +176,7 @@ def _unwoven(lines: Sequence[Line]) -> list[Line]:
 
 
 def _is_column(lines: Sequence[Line], width: float) -> bool:
+    """Tells running text from cells, which are of many lengths: "command > foo | redirect output to foo" is a row."""
     widths = [line.cells[0].right - line.x for line in lines]
     full = sum(_FULL_LINE * max(widths) <= each <= width for each in widths)
     goes_on = sum(line.text[0].islower() for line in lines)
@@ -200,10 +194,10 @@ def _code(group: Sequence[Line]) -> str:
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
-    ends = [_ends(page, number) for number, page in enumerate(pages)]
+    all_keys = [_end_keys(page, number) for number, page in enumerate(pages)]
     found: dict[str | int, list[int]] = {}
-    for number, lines in enumerate(ends):
-        for key in {key for keys in lines.values() for key in keys}:
+    for number, keys in enumerate(all_keys):
+        for key in set().union(*keys.values()):
             found.setdefault(key, []).append(number)
     heads = {
         key
@@ -211,24 +205,24 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         if len(numbers) >= max(_FEWEST_PAGES, _LEAST_SHARE * (numbers[-1] - numbers[0] + 1))
     }
     kept: list[list[Line]] = []
-    for page, keys in zip(pages, ends, strict=True):
-        text = [line for line in page if line not in keys or heads.isdisjoint(keys[line])]
-        text = [line for line in text if line not in keys or not _PAGE_NUMBER.fullmatch(line.text)]
+    for page, keys in zip(pages, all_keys, strict=True):
+        ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}
+        text = [line for line in page if line not in ends]
         rest = [line for line in text if not _LEADER.search(line.text)]
         has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
         kept.append(rest if has_contents else text)
     return kept
 
 
-def _ends(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
-    """Returns the highest and the lowest line of a page, and what comes again in running heads.
+def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
+    """Returns what comes again in running heads, of the highest and the lowest line of a page.
 
     That is the words, and how far a number at an end is from that of the page.
     """
     heights = [line.y for line in lines]
-    ends: dict[Line, set[str | int]] = {}
+    found: dict[Line, set[str | int]] = {}
     for line in (line for line in lines if line.y in {max(heights), min(heights)}):
         words = line.text.casefold().split()
         numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
-        ends[line] = {" ".join(words), *(number - page for number in numbers)}
-    return ends
+        found[line] = {" ".join(words), *(number - page for number in numbers)}
+    return found

@@ -3,7 +3,6 @@
 Words are made from places, not from the file's spaces. The order is the file's: programs write as people read.
 """
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -69,7 +68,6 @@ class Line:
 
 def read_lines(data: bytes) -> list[list[Line]]:
     """Returns the lines of each page in the order of the file. Raises InputError."""
-    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)
     try:
         with closing(pypdfium2.PdfDocument(data)) as document:
             _check_letters(document)
@@ -87,8 +85,6 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
         text = page.get_textpage()
         count = text.count_chars()
         unknown = sum(FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(count))
-        text.close()
-        page.close()
         if unknown > _MOST_UNKNOWN * count:
             raise InputError(
                 f"page {number}: its font does not say which letters it shows; "
@@ -116,15 +112,16 @@ def _with_rows(lines: Iterable[Line]) -> list[Line]:
 
 
 def _row(lines: Sequence[Line]) -> Line:
-    """Returns one line of all cells; those above each other become one."""
+    """Returns one line of all cells; those above each other become one, in whose text vertical tabs end lines."""
     columns: list[Cell] = []
-    for cell in sorted((cell for line in lines for cell in line.cells), key=lambda cell: cell.left):
-        if columns and cell.left < columns[-1].right:
-            last = columns[-1]
-            columns[-1] = replace(last, text=f"{last.text}\v{cell.text}", right=max(last.right, cell.right))
-        else:
+    for cell in (cell for line in lines for cell in line.cells):
+        above = next((one for one in columns if min(one.right, cell.right) > max(one.left, cell.left)), None)
+        if above is None:
             columns.append(cell)
-    return Line(tuple(columns), max(line.y for line in lines))
+        else:
+            text, right = f"{above.text}\v{cell.text}", max(above.right, cell.right)
+            columns[columns.index(above)] = replace(above, text=text, left=min(above.left, cell.left), right=right)
+    return Line(tuple(sorted(columns, key=lambda cell: cell.left)), max(line.y for line in lines))
 
 
 def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:

@@ -87,9 +87,9 @@ def _read_mail(data: bytes) -> str:
     body = message.get_body(("plain", "html"))
     if "From" not in message or body is None:
         return ""
-    payload = body.get_payload(decode=True)
+    body.set_param("charset", body.get_content_charset("utf-8"))
     try:
-        text = payload.decode(body.get_content_charset("utf-8"), "replace")
+        text = body.get_content()
     except (LookupError, ValueError) as error:
         raise InputError(f"cannot read this mail: {error}") from error
     said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
