@@ -131,9 +131,8 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
     talk, silent = read_talk([line.text for line in lines])
     if not talk:
         return lines, {}
-    is_mail = any(turn.form == "mail" for turn in talk.values())
     said = [
-        line._replace(text="" if number in silent or (is_mail and not line.text.strip("> ")) else spoken(line.text))
+        line._replace(text="" if number in silent or not line.text.strip("> ") else spoken(line.text))
         for number, line in enumerate(lines)
     ]
     turns = {

@@ -20,7 +20,7 @@ _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they ar
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
 _LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _MOST_SOUND_WORDS = 60, 24, 8, 4
 _SPEAKER = re.compile(
-    r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
+    r"""<([@+~&%\ ]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
     |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
     |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})(?:\ [(\[][^()\[\]\d]{1,30}[)\]])?\s?:(?=\s|$|[^\x00-\x7f])""",
@@ -76,15 +76,16 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
 def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
     """Yields lines that nobody says: sounds, rules with words, and those of the program.
 
-    The program's have a date where each line of the talk has a date, a time and a name, and theirs have no name.
+    The program's have a time and no name, where each line of the talk has both, and a date or a mark: "10:14 -!- Ann".
     """
-    is_dated = all(turn.who and turn.head == at and _has_date(turn.when) for at, turn in said.items())
+    is_timed = all(turn.who and turn.head == at and turn.when for at, turn in said.items())
     is_mail = any(turn.form == "mail" for turn in said.values())
     for at, line in enumerate(lines):
         words = line[said[at].start :].lstrip() if at in said else line
         is_rule = is_mail and words[:1] == words[-1:] == "-"
         is_program = at in said and words.startswith("\u200e")  # of WhatsApp
-        is_notice = is_dated and at not in said and _has_date(line[: stamp_end(line)])
+        end = stamp_end(line) if is_timed and at not in said else 0
+        is_notice = end > 0 and (_has_date(line[:end]) or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
         if is_notice or is_rule or is_program or (words and not spoken(words)):
             yield at
 
@@ -138,6 +139,8 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     if named := _named(bare if before else rest, is_timed=not before and bool(when)):
         form, who, length = named
         when, said = ("", bare[length:]) if before else (when, rest[length:])
+        if not when and bare[length - 1] == "]" and _is_stamp(said.strip()):  # [Ann Lee] 10:14:02
+            when, said = said.strip(), ""
         yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
     elif before and is_name(before) and rest[:1] in ("", ":"):
         yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
@@ -208,8 +211,7 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
 
 def _is_mail_head(line: str) -> bool:
     head = line.lstrip("> ").partition(":")[0].strip("*").lower()
-    is_technical = "-" in head and " " not in head  # "Message-ID"
-    return is_technical or head in word_list("mail_heads") or head in word_list("mail_senders")
+    return head in word_list("mail_heads") or head in word_list("mail_senders")
 
 
 def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
@@ -233,10 +235,7 @@ def _is_stamp(text: str) -> bool:
 
 
 def _stamp(text: str) -> tuple[int, int]:
-    """Returns where the first date with its time of day begins and ends; 0 and 0 without one.
-
-    Read word by word from the clock on; in brackets with whatever words: "[12 mei 2025 09:06]".
-    """
+    """Returns where the first date with a time of day begins and ends, 0 and 0 without; in brackets of any words."""
     words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
     clock = next((at for at, word in enumerate(words) if _is_clock(word)), -1)
     if clock < 0:

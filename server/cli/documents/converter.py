@@ -17,9 +17,11 @@ from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
+MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _BOILERPLATE = (
-    "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
+    "script, style, nav, footer, template, noscript, svg, button, select, textarea, iframe, del, s, strike, rt, rp, "
+    "annotation, [hidden], "
     "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
     ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
     ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
@@ -30,6 +32,7 @@ _SHORT_BOILERPLATE = (
     "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], [class*=avatar], [class*=userpic]"
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
+_FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
 _INSIDE = "a[href]:not([href*='://'])"
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
@@ -60,7 +63,8 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
-    is_page = start.startswith((b"<html", b"<!doctype html"))
+    is_part = start.startswith(_FIRST_TAGS) and b"</" in start and path.suffix.lower() not in MARKDOWN
+    is_page = is_part or start.startswith((b"<html", b"<!doctype html"))
     return ".html" if is_page or path.suffix.lower() in {".html", ".htm", ".xhtml"} else None
 
 
@@ -127,9 +131,13 @@ def page_markdown(page: str | bytes) -> str:
     soup = BeautifulSoup(page, "html.parser")
     articles = soup.find_all("article")
     main = soup.select_one("main, [role=main]") or (articles[0] if len(articles) == 1 else soup.find("body")) or soup
+    if not main.find("h1") and (title := soup.select_one("h1:not(header h1)")):
+        main.insert(0, title)
+    for tag in main.find_all(["dt", "dd"]):
+        tag.name = "p"  # no "Ramp\n:   A place to land"
     _leave_out(main)
     _leave_out_links(main)
-    for tag in main.find_all("sup"):
+    for tag in main.select("sup, msup > :nth-child(2)"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
     for tag in main.find_all("img"):
@@ -144,8 +152,8 @@ def page_markdown(page: str | bytes) -> str:
             table.name = "div"
     for table in main.find_all("table"):
         _spread(table)
-    converter = MarkdownConverter(strip=["a"], heading_style=ATX, escape_underscores=False, escape_asterisks=False)
-    return str(converter.convert_soup(main)).strip()
+    style: dict[str, Any] = {"heading_style": ATX, "escape_underscores": False, "escape_asterisks": False}
+    return str(MarkdownConverter(strip=["a"], table_infer_header=True, **style).convert_soup(main)).strip()
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
@@ -205,10 +213,7 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
         cells = [id(grid.get((y, x))) for x in columns]
         is_wide = len(set(cells)) == 1
         lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
-    tags = ["th", *["td"] * len(lines)]
-    body = "".join(
-        f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in line)}</tr>" for tag, line in zip(tags, lines, strict=False)
-    )
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))
 

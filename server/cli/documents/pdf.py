@@ -10,7 +10,6 @@ from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
 
 _HEADING_SCALE = 1.1  # of the body's size
-_MOST_LEVEL = 6
 _BREAK_SCALE = 1.25  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
@@ -21,7 +20,6 @@ _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # 
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
 _FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
-_MOST_DIGITS = 4  # of the number of a page
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
 )
@@ -62,7 +60,7 @@ class _Style:
         lines = Counter(line.main.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
         large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
-        self._levels = {size: min(level, _MOST_LEVEL - 1) for level, size in enumerate(large, 1)}
+        self._levels = {size: level for level, size in enumerate(large, 1)}
 
     def blocks(self, lines: Sequence[Line]) -> list[str]:
         """Returns headings, paragraphs, tables and code of a page."""
@@ -74,7 +72,7 @@ class _Style:
                 continue
             for group, level in members:
                 text = self.join([line.text for line in group])
-                blocks.append(f"{'#' * level} {text}" if level else _code(group) or text)
+                blocks.append(f"{'#' * min(level, 6)} {text}" if level else _code(group) or text)
         return blocks
 
     def join(self, texts: Sequence[str]) -> str:
@@ -143,7 +141,7 @@ class _Style:
         if first.main.size in self._levels:
             return self._levels[first.main.size]
         is_title = len(first.cells) == 1 and all(line.main.is_bold for line in group) and text[0].isalnum()
-        return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _ends_sentence(text) else 0
+        return len(self._levels) + 1 if is_title and not _ends_sentence(text) else 0
 
 
 def _ends_sentence(text: str) -> bool:
@@ -152,12 +150,10 @@ def _ends_sentence(text: str) -> bool:
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
-    if not before or not after or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
+    goes_on = before and after and after[0][:1].islower() and not _LIST_MARK.match(after[0])
+    if not goes_on or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
         return
-    if not after[0][:1].islower() or _LIST_MARK.match(after[0]):
-        return
-    end = re.search(r"[.!?](?=\s|$)", after[0])
-    cut = end.end() if end else len(after[0])
+    cut = end.end() if (end := re.search(r"[.!?](?=\s|$)", after[0])) else len(after[0])
     before[-1] = style.join([before[-1], after[0][:cut]])
     after[0] = after[0][cut:].lstrip()
 
@@ -223,6 +219,6 @@ def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
     found: dict[Line, set[str | int]] = {}
     for line in (line for line in lines if line.y in {max(heights), min(heights)}):
         words = line.text.casefold().split()
-        numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
+        numbers = (int(word[:9]) for word in (words[0], words[-1]) if word.isdecimal())
         found[line] = {" ".join(words), *(number - page for number in numbers)}
     return found

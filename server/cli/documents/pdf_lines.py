@@ -19,7 +19,7 @@ from server.cli.errors import InputError
 
 _MONOSPACED = ("mono", "monl", "courier", "consolas", "typewriter", "menlo", "cmtt", "cmsltt", "fixed")
 _BOLD = ("bold", "black", "heavy", "cmb")  # in the names of fonts
-_BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
+_BOX_SCALE, _LEAST_BOX, _MOST_BOX = 1.12, 0.8, 1.6  # height of a letter's box in sizes; else the page is scaled
 _CELL_GAP, _WORD_GAP = 1.5, 0.12  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
 _ONE_LINE, _MOST_CELL_LINES = 0.8, 8  # in sizes, how much higher the next cell of a row begins; more is a column
@@ -175,9 +175,8 @@ def _main(row: Sequence[Span]) -> Span:
 
 def _size(span: Span) -> float:
     height, size = span["bbox"][3] - span["bbox"][1], span["font"]["size"]
-    low, high = _USUAL_BOXES
-    is_scaled = not (span["rotation"] or low * size <= height <= high * size)  # turned letters have narrow boxes
-    return round(float(height / _BOX_SCALE if is_scaled else size), 1)
+    is_usual = span["rotation"] or _LEAST_BOX * size <= height <= _MOST_BOX * size  # turned letters have narrow boxes
+    return round(float(size if is_usual else height / _BOX_SCALE), 1)
 
 
 def _is_raised(span: Span, main: Span) -> bool:
