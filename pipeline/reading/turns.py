@@ -1,7 +1,6 @@
 """Reads turns of speech, whatever program wrote them down: who speaks, when, and where what is said begins.
 
-Chats, minutes, interviews and mails write who speaks in front of what is said or on a line above it, often with the
-time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
+Who speaks stands in front of what is said or above it. One form holds for a whole text; "Note:" stands in any.
 """
 
 import re
@@ -112,8 +111,11 @@ def _has_date(when: str) -> bool:
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     turns, count = len(said), sum(map(bool, lines))
-    if turns < _FEWEST or form == "mail":
-        return turns > 1 and form == "mail"
+    if form == "mail":  # one alone is quoted or passed on below other text
+        at, turn = next(iter(said.items()))
+        return turns > 1 or (any(lines[: turn.head]) and "@" in "".join(lines[turn.head : at]))
+    if turns < _FEWEST:
+        return False
     if form == "below" and _is_stamp(next(line for line in reversed(lines) if line)):
         return False  # each time stands below what is said then
     names = {turn.who for turn in said.values()}
@@ -131,7 +133,8 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     above = lines[head].lstrip("> ") if head < number else ""
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
-        yield Turn("mail", who, "", number, -1)
+        heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
+        yield Turn("mail", who, "", number - len(list(heads)), -1)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
         yield Turn("mail", who, "", head, -1)
     start, end = _stamp(bare)
@@ -266,10 +269,7 @@ def _is_of_time(word: str) -> bool:
 
 
 def speech_cuts(said: str) -> list[int]:
-    """Returns where long speech without stops is cut: at line ends, before capitals and conjunctions, or at a bound.
-
-    None of what has stops, and of less than 60 words.
-    """
+    """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
     words = said.split()
     enough = len(words) // _LONGEST_UNSTOPPED + 1
     stops = list(islice((word for word in words if not word[-1].isalnum()), enough))

@@ -211,10 +211,7 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
-    """Returns what comes again in running heads, of the highest and the lowest line of a page.
-
-    That is the words, and how far a number at an end is from that of the page.
-    """
+    """Returns what comes again of the highest and the lowest line: words, and how far a number is from the page's."""
     heights = [line.y for line in lines]
     found: dict[Line, set[str | int]] = {}
     for line in (line for line in lines if line.y in {max(heights), min(heights)}):

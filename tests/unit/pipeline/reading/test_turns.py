@@ -144,3 +144,6 @@ def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
 def test_a_head_far_above_a_text_is_none_of_it() -> None:
     lines = ["From: Ann", "Sent: today", *[""] * 30, "Hello."] * 3
     assert not any(turn.form == "mail" for turn in read_talk(lines)[0].values())
+    memo = ["Subject: ramp", "From: Ann <a@b.org>", "To: all", "", "Hello."]
+    assert not read_talk(memo)[0]
+    assert read_talk(["See below.", "", *memo])[1] == {2, 3, 4, 5}
