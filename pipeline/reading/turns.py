@@ -84,7 +84,8 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
         is_rule = is_mail and words[:1] == words[-1:] == "-"
         is_program = at in said and words.startswith("\u200e")  # of WhatsApp
         end = stamp_end(line) if is_timed and at not in said else 0
-        is_notice = end > 0 and (_has_date(line[:end]) or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
+        has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
+        is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
         if is_notice or is_rule or is_program or (words and not spoken(words)):
             yield at
 
@@ -102,11 +103,6 @@ def _is_sound(text: str) -> bool:
     words = [word.strip(EDGES) for word in text[1:-1].lower().split()[: _MOST_SOUND_WORDS + 1]]
     is_short = 0 < len(words) <= _MOST_SOUND_WORDS and text[:1] + text[-1:] in {"()", "[]"}
     return is_short and not word_list("sounds").isdisjoint((words[0], words[-1]))
-
-
-def _has_date(when: str) -> bool:
-    """Tells a date with its time: "10:30 we meet" may go on with what somebody says."""
-    return sum(is_number for is_number, _ in groupby(when, str.isdecimal)) >= _FEWEST_DATED
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
@@ -129,8 +125,7 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
-    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
-    above = lines[head].lstrip("> ") if head < number else ""
+    head, above = _above(lines, number)
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
         heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
@@ -148,12 +143,18 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     elif before and is_name(before) and rest[:1] in ("", ":"):
         yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
     elif not before:
-        yield from _timed_openings(line, number, (when, rest), (above, head))
+        yield from _timed_openings(lines, number, when=when, rest=rest)
 
 
-def _timed_openings(line: str, number: int, timed: tuple[str, str], over: tuple[str, int]) -> Iterator[Turn]:
+def _above(lines: Sequence[str], number: int) -> tuple[int, str]:
+    """Returns the line above, over a blank one."""
+    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
+    return head, lines[head].lstrip("> ") if head < number else ""
+
+
+def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) -> Iterator[Turn]:
     """Yields how a line may open a turn that has a time and no name, or a name below a time."""
-    (when, rest), (above, head) = timed, over
+    head, above = _above(lines, number)
     if is_name(rest) and _is_stamp(above):
         yield Turn("below", rest, above, head, -1)
     elif when and not rest:
@@ -161,9 +162,9 @@ def _timed_openings(line: str, number: int, timed: tuple[str, str], over: tuple[
             yield Turn("above", above, when, head, -1)
         yield Turn("time", "", when, number, -1)
     elif when and ": " not in rest[:_LONGEST_NAME]:
-        if is_name(name := rest.split(" (")[0]):  # "(pinned)"
+        if is_name(name := rest.partition(" (")[0]):  # "(pinned)"
             yield Turn("head", name, when, number, -1)
-        yield Turn("timed", "", when, number, len(line) - len(rest))
+        yield Turn("timed", "", when, number, len(lines[number]) - len(rest))
 
 
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:

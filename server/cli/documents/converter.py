@@ -29,7 +29,8 @@ _BOILERPLATE = (
     ":is(div, body) > a[href^='#']:not(:has(div))"
 )
 _SHORT_BOILERPLATE = (
-    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], [class*=avatar], [class*=userpic]"
+    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], "
+    "[class*=avatar], [class*=userpic], [class*=reply_to]"
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
