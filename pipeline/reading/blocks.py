@@ -1,8 +1,7 @@
 """Cuts a text into blocks: headings, labels, paragraphs, list items, listings, turns of a dialogue, rows of tables.
 
-Everybody who must know what a line is asks here. A sentence never crosses a block, which a splitter for prose cannot
-know. A line that is torn from its listing is a dangling fragment, and "# reboot" is a root prompt, no heading. The
-signs of a listing are the prompt, symbols and columns; function words speak for prose.
+A sentence never crosses a block. "# reboot" is a root prompt, no heading: the signs of a listing are the prompt,
+symbols and columns; function words speak for prose.
 """
 
 import re
@@ -132,9 +131,8 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
     talk, silent = read_talk([line.text for line in lines])
     if not talk:
         return lines, {}
-    is_mail = any(turn.form == "mail" for turn in talk.values())
     said = [
-        line._replace(text="" if number in silent or (is_mail and not line.text.strip("> ")) else spoken(line.text))
+        line._replace(text="" if number in silent or not line.text.strip("> ") else spoken(line.text))
         for number, line in enumerate(lines)
     ]
     turns = {
@@ -314,11 +312,7 @@ def _list_item(line: _Line) -> Block | None:
 
 
 def is_listing(lines: Sequence[str]) -> bool:
-    """Tells whether neighbouring lines must keep their line breaks.
-
-    Args:
-        lines: without white space around them and blank lines between them; not empty.
-    """
+    """Tells whether neighbouring lines, one or more and none blank, must keep their line breaks."""
     if len(lines) == 1 or is_prompt(lines[0]):
         return _is_code(lines[0])
     if 2 * sum(_is_code(line) or line.startswith("#") for line in lines) >= len(lines):

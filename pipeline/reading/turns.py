@@ -1,13 +1,12 @@
 """Reads turns of speech, whatever program wrote them down: who speaks, when, and where what is said begins.
 
-Chats, minutes, interviews and mails write who speaks in front of what is said or on a line above it, often with the
-time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
+Who speaks stands in front of what is said or above it. One form holds for a whole text; "Note:" stands in any.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, dropwhile, groupby, islice, takewhile
 from math import ceil
 from typing import NamedTuple
 
@@ -18,16 +17,16 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _LONGEST_SOUND = 60, 24, 8, 2  # words
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _MOST_SOUND_WORDS = 60, 24, 8, 4
 _SPEAKER = re.compile(
-    r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
+    r"""<([@+~&%\ ]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
     |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
-    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|$|[^\x00-\x7f])""",
+    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})(?:\ [(\[][^()\[\]\d]{1,30}[)\]])?\s?:(?=\s|$|[^\x00-\x7f])""",
     re.VERBOSE,
 )
 _FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
-_AROUND_TIMES = "[](),;|*-–—·• \u200e"
+_AROUND_TIMES = "[](),;:|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
 EDGES = ".,;:!?()\"'“”’*_"
 
@@ -53,13 +52,9 @@ class Turn(NamedTuple):
 
 
 def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
-    """Reads the turns of a text, none if it is no talk. Linear in its length.
+    """Returns the turns of a talk by the line in which what is said begins, and the lines that nobody says.
 
-    Args:
-        lines: without white space around them.
-
-    Returns:
-        Turns by the line in which what is said begins, and the lines that nobody says.
+    Nothing of a text that is none. Its lines have no white space around them. Linear in its length.
     """
     forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for number in stoppable(range(len(lines))):
@@ -72,7 +67,7 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
-            turns = {at: turn._replace(end=_behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
+            turns = {at: turn._replace(end=behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
             return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
     return {}, frozenset()
 
@@ -80,38 +75,45 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
 def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
     """Yields lines that nobody says: sounds, rules with words, and those of the program.
 
-    The program's have a date where each line of the talk has a date, a time and a name, and theirs have no name.
+    The program's have a time and no name, where each line of the talk has both, and a date or a mark: "10:14 -!- Ann".
     """
-    is_dated = all(turn.who and turn.head == at and _has_date(turn.when) for at, turn in said.items())
+    is_timed = all(turn.who and turn.head == at and turn.when for at, turn in said.items())
     is_mail = any(turn.form == "mail" for turn in said.values())
     for at, line in enumerate(lines):
         words = line[said[at].start :].lstrip() if at in said else line
         is_rule = is_mail and words[:1] == words[-1:] == "-"
-        is_notice = is_dated and at not in said and _has_date(line[: stamp_end(line)])
-        if is_notice or is_rule or (words and not spoken(words)):
+        is_program = at in said and words.startswith("\u200e")  # of WhatsApp
+        end = stamp_end(line) if is_timed and at not in said else 0
+        has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
+        is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
+        if is_notice or is_rule or is_program or (words and not spoken(words)):
             yield at
 
 
 def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it, as in "Yes. (laughs)"; nothing of "<Media omitted>"."""
-    for opening, closing in ("()", "[]", "<>"):
-        start = words.rfind(opening) if words.endswith(closing) else -1
-        said = words[: max(start, 0)].rstrip()
-        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and said[-1:] in "-—.,!?…"  # "" is in it
-        if start >= 0 and (is_sound if opening != "<" else not said):
-            return said
-    return words
+    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>"."""
+    start = max(words.rfind("("), words.rfind("["))
+    if start >= 0 and _is_sound(words[start:]):
+        return words[:start].rstrip()
+    return "" if words[:1] + words[-1:] == "<>" else words
 
 
-def _has_date(when: str) -> bool:
-    """Tells a date with its time: "10:30 we meet" may go on with what somebody says."""
-    return sum(is_number for is_number, _ in groupby(when, str.isdecimal)) >= _FEWEST_DATED
+def _is_sound(text: str) -> bool:
+    """Tells "(laughs)" and "[crosstalk 00:01:12]" from other words in brackets, which are said."""
+    words = [word.strip(EDGES) for word in text[1:-1].lower().split()[: _MOST_SOUND_WORDS + 1]]
+    is_short = 0 < len(words) <= _MOST_SOUND_WORDS and text[:1] + text[-1:] in {"()", "[]"}
+    return is_short and not word_list("sounds").isdisjoint((words[0], words[-1]))
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     turns, count = len(said), sum(map(bool, lines))
-    if turns < _FEWEST or form == "mail":
-        return turns > 1 and form == "mail"
+    if form == "mail":  # one alone is quoted or passed on below other text
+        at, turn = next(iter(said.items()))
+        return turns > 1 or (any(lines[: turn.head]) and "@" in "".join(lines[turn.head : at]))
+    if turns < _FEWEST:
+        return False
+    if form == "below" and _is_stamp(next(line for line in reversed(lines) if line)):
+        return False  # each time stands below what is said then
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
@@ -123,34 +125,46 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
-    above = lines[number - 1].lstrip("> ") if number else ""
+    head, above = _above(lines, number)
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
-        yield Turn("mail", who, "", number, -1)
+        heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
+        yield Turn("mail", who, "", number - len(list(heads)), -1)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
-        yield Turn("mail", who, "", number - 1, -1)
-    time_end = stamp_end(bare)
-    when, rest = bare[:time_end].strip("-–—| \t"), bare[time_end:].lstrip()
-    start = len(line) - len(rest)
-    if named := _named(rest, is_timed=bool(when)):
-        form, who, end = named
-        yield Turn(f"{form} {bool(when)}", who, when, number, start + end if end < len(rest) else -1)
+        yield Turn("mail", who, "", head, -1)
+    start, end = _stamp(bare)
+    before, when, rest = bare[:start].strip(_AROUND_TIMES), bare[start:end].strip("-–—| \t"), bare[end:].lstrip()
+    if named := _named(bare if before else rest, is_timed=not before and bool(when)):
+        form, who, length = named
+        when, said = ("", bare[length:]) if before else (when, rest[length:])
+        if not when and bare[length - 1] == "]" and _is_stamp(said.strip()):  # [Ann Lee] 10:14:02
+            when, said = said.strip(), ""
+        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
+    elif before and is_name(before) and rest[:1] in ("", ":"):
+        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
+    elif not before:
+        yield from _timed_openings(lines, number, when=when, rest=rest)
+
+
+def _above(lines: Sequence[str], number: int) -> tuple[int, str]:
+    """Returns the line above, over a blank one."""
+    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
+    return head, lines[head].lstrip("> ") if head < number else ""
+
+
+def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) -> Iterator[Turn]:
+    """Yields how a line may open a turn that has a time and no name, or a name below a time."""
+    head, above = _above(lines, number)
+    if is_name(rest) and _is_stamp(above):
+        yield Turn("below", rest, above, head, -1)
     elif when and not rest:
         if is_name(above):
-            yield Turn("above", above, when, number - 1, -1)
+            yield Turn("above", above, when, head, -1)
         yield Turn("time", "", when, number, -1)
     elif when and ": " not in rest[:_LONGEST_NAME]:
-        if is_name(rest):
-            yield Turn("head", rest, when, number, -1)
-        yield Turn("timed", "", when, number, start)
-    else:
-        head, colon, _ = bare.partition(": ")
-        if not (time_start := _stamp_start(head)):
-            head, colon, time_start = bare, "", _stamp_start(bare)
-        name, end = head[:time_start].strip(_AROUND_TIMES + ":"), len(line) - len(bare) + len(head) + 2 if colon else -1
-        if time_start and is_name(name):
-            when = head[time_start:].strip(_AROUND_TIMES + ":")
-            yield Turn(f"name first {bool(colon)}", name, when if stamp_end(when) else f"[{when}]", number, end)
+        if is_name(name := rest.partition(" (")[0]):  # "(pinned)"
+            yield Turn("head", name, when, number, -1)
+        yield Turn("timed", "", when, number, len(lines[number]) - len(rest))
 
 
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
@@ -169,14 +183,12 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
     return form, who, end
 
 
-def _behind_sounds(text: str, end: int) -> int:
-    """Returns where words go on behind white space and short sounds: "(sighs) "."""
-    while text[end : end + 1].isspace() or text.startswith(("(", "["), end):
-        sound_end = end + 1 + max(text.find(mark, end, end + _LONGEST_NAME) for mark in ")]")
-        if not text[end].isspace() and (sound_end == end or len(text[end:sound_end].split()) > _LONGEST_SOUND):
-            break
-        end = end + 1 if text[end].isspace() else sound_end
-    return end
+def behind_sounds(text: str, end: int) -> int:
+    """Returns where words go on behind white space and sounds: "(sighs) "."""
+    rest = text[end:].lstrip()
+    sound = rest[: 1 + rest.find("]" if rest.startswith("[") else ")")]
+    start = len(text) - len(rest)
+    return behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
 
 
 def is_name(text: str) -> bool:
@@ -194,15 +206,16 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
         return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
     words = line.lower().rstrip(":").split()
     if line.endswith(":") and not word_list("mail_verbs").isdisjoint(words) and any(map(str.isdigit, line)):
-        parts = line[stamp_end(line, needs_clock=False) :].split("<", maxsplit=1)[0].split()
-        return " ".join(part for part in parts if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
+        parts = line.split("<", maxsplit=1)[0].split()
+        behind = max((at for at, part in enumerate(parts, 1) if any(map(str.isdigit, part))), default=0) % len(parts)
+        names = dropwhile(_is_of_time, parts[behind:])
+        return " ".join(part for part in names if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
     return ""
 
 
 def _is_mail_head(line: str) -> bool:
     head = line.lstrip("> ").partition(":")[0].strip("*").lower()
-    is_technical = "-" in head and " " not in head  # "Message-ID"
-    return is_technical or head in word_list("mail_heads") or head in word_list("mail_senders")
+    return head in word_list("mail_heads") or head in word_list("mail_senders")
 
 
 def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
@@ -215,33 +228,31 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     return next(said, len(lines))
 
 
-def stamp_end(text: str, *, needs_clock: bool = True) -> int:
+def stamp_end(text: str) -> int:
     """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
+    start, end = _stamp(text)
+    return 0 if start else end
+
+
+def _is_stamp(text: str) -> bool:
+    return 0 < stamp_end(text) == len(text)
+
+
+def _stamp(text: str) -> tuple[int, int]:
+    """Returns where the first date with a time of day begins and ends, 0 and 0 without; in brackets of any words."""
     words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
-    if length := _stamp_chars(words, needs_clock=needs_clock, is_behind=False):
-        return min(len(text), length)
-    inside = text[1 : text.find("]", 0, _LONGEST_STAMP)] if text.startswith("[") else ""
-    return len(inside) + 2 if any(map(_is_clock, inside.split())) else 0  # whatever the words: "[12 mei 2025 09:06]"
-
-
-def _stamp_start(text: str) -> int:
-    """Returns where a date and time begin that end a short text; 0 without one."""
-    words = list(reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" ")))
-    if (opening := text.rfind("(")) > 0 and text.endswith(")") and any(map(_is_clock, words)):
-        return opening
-    length = _stamp_chars(words, needs_clock=True, is_behind=True)
-    return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
-
-
-def _stamp_chars(words: Iterable[str], *, needs_clock: bool, is_behind: bool) -> int:
-    """Returns how much of a text is a date and time, read word by word; a number follows a clock only from behind."""
-    length, has_clock = 0, False
-    for word in words:
-        if not _is_of_time(word, may_be_number=is_behind or not has_clock):
-            break
-        has_clock |= _is_clock(word)
-        length += len(word) + 1
-    return length if has_clock or not needs_clock else 0
+    clock = next((at for at, word in enumerate(words) if _is_clock(word)), -1)
+    if clock < 0:
+        return 0, 0
+    before = list(takewhile(_is_of_time, reversed(words[:clock])))
+    behind = takewhile(lambda word: _is_of_time(word) and not word.strip(_AROUND_TIMES).isdigit(), words[clock + 1 :])
+    start = len(" ".join([*words[: clock - len(before)], ""]))
+    end = len(" ".join([*words[: clock + 1], *behind]).rstrip(":"))
+    for opening, closing in ("[]", "()"):
+        bracket = text.rfind(opening, 0, start + 1)
+        if bracket >= 0 and closing not in text[bracket:start] and closing in text[start:_LONGEST_STAMP]:
+            return bracket, text.index(closing, start) + 1
+    return start, end
 
 
 def _is_clock(word: str) -> bool:
@@ -251,20 +262,15 @@ def _is_clock(word: str) -> bool:
     return bool(colon) and hours[-1:].isdigit() and rest[:2].isdigit() and len(rest) > 1 and _CLOCK.issuperset(bare)
 
 
-def _is_of_time(word: str, *, may_be_number: bool) -> bool:
+def _is_of_time(word: str) -> bool:
     bare = word.strip(_AROUND_TIMES).lower()
-    if not bare or _is_clock(word):
-        return True
-    if bare[0].isdigit() and _CLOCK.issuperset(bare):
-        return may_be_number or not bare.isdigit()
-    return bare.strip(".") in word_list("time_words") or bare in word_list("months") or bare in word_list("weekdays")
+    is_number = not bare or (bare[0].isdigit() and _CLOCK.issuperset(bare))
+    lists = (word_list(name) for name in ("time_words", "months", "weekdays"))
+    return is_number or _is_clock(word) or any(bare in words or bare.strip(".") in words for words in lists)
 
 
 def speech_cuts(said: str) -> list[int]:
-    """Returns where long speech without stops is cut: at line ends, before capitals and conjunctions, or at a bound.
-
-    None of what has stops, and of less than 60 words.
-    """
+    """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
     words = said.split()
     enough = len(words) // _LONGEST_UNSTOPPED + 1
     stops = list(islice((word for word in words if not word[-1].isalnum()), enough))

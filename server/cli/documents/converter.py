@@ -1,14 +1,12 @@
 """HTML, DOCX, EPUB, PPTX and Markdown as plain Markdown, by markitdown (MIT). Needs the extra `documents`.
 
-Markdown becomes HTML first, and all HTML is cleaned by its structure. Converters are called one by one, for the class
-around them loads a model to guess the format, and takes addresses.
+Its converters are called one by one, for the class around them loads a model to guess formats, and takes addresses.
 """
 
 import importlib.util
 import io
 import re
 import tomllib
-import warnings
 import zipfile
 from codecs import BOM_UTF8
 from itertools import chain, product, takewhile
@@ -19,21 +17,30 @@ from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
+MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _BOILERPLATE = (
-    "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
+    "script, style, nav, footer, template, noscript, svg, button, select, textarea, iframe, del, s, strike, rt, rp, "
+    "annotation, [hidden], "
     "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
-    "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
-    ":is(div, body) > a[href^='#']"
+    ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
+    ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
+    "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
+    ":is(div, body) > a[href^='#']:not(:has(div))"
+)
+_SHORT_BOILERPLATE = (
+    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], "
+    "[class*=avatar], [class*=userpic], [class*=reply_to]"
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
-_PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
+_FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
+_INSIDE = "a[href]:not([href*='://'])"
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
-    |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
+    |\ ?\{[%{:\#.][^{}\n]*\}+|(?<=\S)\ \^[\w-]+$|(?<=>\ )\[!\w+\][-+]?\ (?=\S)  # {#start}, ^start, [!tip]- Hot
     |!\[\[[^\[\]\n]*\]\]|%%.*?%%|==(?=\S)([^=\n]+)==  # an image, a remark, a marked word
     |\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]  # [[Page|words]]
     |\ ?\[(?:see\ |cf\.\ )?-?@\w[^\[\]\n]{0,200}\](?![(\[])  # [see @holt, p. 3]""",
@@ -57,7 +64,8 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
-    is_page = start.startswith((b"<html", b"<!doctype html"))
+    is_part = start.startswith(_FIRST_TAGS) and b"</" in start and path.suffix.lower() not in MARKDOWN
+    is_page = is_part or start.startswith((b"<html", b"<!doctype html"))
     return ".html" if is_page or path.suffix.lower() in {".html", ".htm", ".xhtml"} else None
 
 
@@ -68,11 +76,9 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
             return data.decode()
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
-            if suffix in {".md", ".html"}:
-                return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
-            return _office_markdown(data, suffix)
+        if suffix in {".md", ".html"}:
+            return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
+        return _office_markdown(data, suffix)
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
 
@@ -126,9 +132,13 @@ def page_markdown(page: str | bytes) -> str:
     soup = BeautifulSoup(page, "html.parser")
     articles = soup.find_all("article")
     main = soup.select_one("main, [role=main]") or (articles[0] if len(articles) == 1 else soup.find("body")) or soup
+    if not main.find("h1") and (title := soup.select_one("h1:not(header h1)")):
+        main.insert(0, title)
+    for tag in main.find_all(["dt", "dd"]):
+        tag.name = "p"  # no "Ramp\n:   A place to land"
     _leave_out(main)
     _leave_out_links(main)
-    for tag in main.find_all("sup"):
+    for tag in main.select("sup, msup > :nth-child(2)"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
     for tag in main.find_all("img"):
@@ -138,25 +148,24 @@ def page_markdown(page: str | bytes) -> str:
     main.smooth()
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
-            for tag in [table, *(each for each in table.find_all(_PLACES) if each.find_parent("table") is table)]:
-                tag.name = "div"
+            for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
+                tag.name = "div" if tag.find_parent("table") is table else tag.name
+            table.name = "div"
     for table in main.find_all("table"):
         _spread(table)
-    converter = MarkdownConverter(strip=["a"], heading_style=ATX, escape_underscores=False, escape_asterisks=False)
-    return str(converter.convert_soup(main)).strip()
+    style: dict[str, Any] = {"heading_style": ATX, "escape_underscores": False, "escape_asterisks": False}
+    return str(MarkdownConverter(strip=["a"], table_infer_header=True, **style).convert_soup(main)).strip()
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Leaves out menus, forms, notices about cookies, and what is hidden."""
+    """Leaves out menus, forms, notices about cookies, what stands for a picture of a person, and what is hidden."""
     from bs4.element import PreformattedString
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    for tag in main.select("[style]"):
-        tag["style"] = "".join(tag["style"].lower().split())
     for tag in main.select(_BOILERPLATE):
         tag.decompose()
-    for tag in main.select("form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i]"):
+    for tag in main.select(_SHORT_BOILERPLATE):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 
@@ -168,22 +177,16 @@ def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
         if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
             part.decompose()
-    inside = main.select("a[href]:not([href*='://'])")
-    links = {id(link) for link in inside}
-    blocks = (link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS))
+    blocks = (link.find_parent(_BLOCKS) for link in main.select(_INSIDE) if not link.find(_BLOCKS))
     for item in {id(block): block for block in blocks if block and block.name in {"li", "div"}}.values():
-        if item.decomposed:
-            continue
-        others = (text for text in item.find_all(string=True) if id(text.find_parent("a")) not in links)
-        if not any(map(str.isalnum, "".join(others))):
+        words = item.get_text() if not item.decomposed else ""
+        links = "".join(link.get_text() for link in item.select(_INSIDE)) if words else ""
+        if sum(map(str.isalnum, words)) == sum(map(str.isalnum, links)):
             item.decompose()
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head.
-
-    A cell as wide as the table stands in the first column alone.
-    """
+    """Writes a cell into each row and column that it spans, but one as wide as the table once; joins rows of heads."""
     from bs4 import BeautifulSoup
 
     for steps in table.find_all("ol"):
@@ -211,19 +214,13 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
         cells = [id(grid.get((y, x))) for x in columns]
         is_wide = len(set(cells)) == 1
         lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
-    tags = ["th", *["td"] * len(lines)]
-    body = "".join(
-        f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in line)}</tr>" for tag, line in zip(tags, lines, strict=False)
-    )
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))
 
 
 def raised(before: str, text: str) -> str:
-    """Returns what to write for raised text behind other text: a power changes the number, a note mark is left out.
-
-    "^6" behind "10 cells are 10", "^2" behind "5 m", "th" behind "20"; nothing behind "Fees rose", "in 2021" or "it.".
-    """
+    """Returns "^6" for a 6 raised behind "held 10", "^2" behind "5 m", "th" behind "20"; "" for the mark of a note."""
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
     power = text.lstrip("-+\u2212")
     is_power = power.isdigit() or (power.isalpha() and len(power) == 1)

@@ -1,7 +1,4 @@
-"""Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked.
-
-What repeats the pages and not their text is left out; lines become paragraphs, cells below each other a table.
-"""
+"""Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked."""
 
 import re
 from collections import Counter
@@ -13,7 +10,6 @@ from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
 
 _HEADING_SCALE = 1.1  # of the body's size
-_MOST_LEVEL = 6
 _BREAK_SCALE = 1.25  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
@@ -22,9 +18,8 @@ _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
-_FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the width of a column; of its lines
+_FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
-_MOST_DIGITS = 4  # of the number of a page
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
 )
@@ -33,12 +28,8 @@ _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 
 def read_pages(data: bytes) -> list[str]:
-    """Returns the Markdown of each page of a PDF; a sentence that crosses a page is on the one where it begins.
-
-    Raises:
-        InputError: it cannot be read, or holds no text.
-    """
-    pages = without_page_furniture([_unwoven(page) for page in read_lines(data)])
+    """Returns the Markdown of each page; a sentence stands on the one where it begins. Raises InputError."""
+    pages = [_unwoven(page) for page in without_page_furniture(read_lines(data))]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
     style = _Style(pages)
@@ -64,12 +55,12 @@ class _Style:
                 for one, two in pairwise(page)
                 if one.main.size == two.main.size and one.y > two.y
             )
-        self._size = sizes.most_common(1)[0][0] if sizes else 0.0
-        self._gap = gaps.most_common(1)[0][0] if gaps else 0.0
+        self._size = max(sizes, key=sizes.__getitem__)
+        self._gap = max(gaps, key=gaps.__getitem__, default=0.0)
         lines = Counter(line.main.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
         large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
-        self._levels = {size: min(level, _MOST_LEVEL - 1) for level, size in enumerate(large, 1)}
+        self._levels = {size: level for level, size in enumerate(large, 1)}
 
     def blocks(self, lines: Sequence[Line]) -> list[str]:
         """Returns headings, paragraphs, tables and code of a page."""
@@ -81,7 +72,7 @@ class _Style:
                 continue
             for group, level in members:
                 text = self.join([line.text for line in group])
-                blocks.append(f"{'#' * level} {text}" if level else _code(group) or text)
+                blocks.append(f"{'#' * min(level, 6)} {text}" if level else _code(group) or text)
         return blocks
 
     def join(self, texts: Sequence[str]) -> str:
@@ -94,8 +85,7 @@ class _Style:
         head, tail = cut.groups()
         if tail in _COMMON_COMPOUND or not (tail[0].islower() or (head.isupper() and tail.isupper())):
             return cut[0]
-        is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
-        return f"{head}-{tail}" if is_compound else f"{head}{tail}"
+        return max(f"{head}{tail}", f"{head}-{tail}", key=lambda word: self._words[word.casefold()])
 
     def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
         """Returns lines that belong to one paragraph, row or heading."""
@@ -124,11 +114,8 @@ class _Style:
         return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
-        """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
-
-        A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
-        """
-        if len(rows) == 1:
+        """Returns a table whose columns are those of the widest rows, a form as a list, and a single row as text."""
+        if len(rows) == 1 and not any("\v" in cell.text for cell in rows[0][0].cells):
             return "  ".join(cell.text for line in rows[0] for cell in line.cells)
         if all(row[0].cells[0].text.endswith(":") for row in rows):
             return "\n".join(f"- {self.join([line.text for line in row])}" for row in rows)
@@ -141,6 +128,8 @@ class _Style:
                 overlaps = [_overlap(one, cell) for one in columns]
                 column = overlaps.index(max(overlaps))
                 row[column] = self.join([row[column], cell.text])
+        if len(rows) == 1:
+            return "\n\n".join(text.strip() for text in texts[0])
         lines = ["| " + " | ".join(" ".join(text.split()).replace("|", "\\|") for text in row) + " |" for row in texts]
         return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
@@ -152,7 +141,7 @@ class _Style:
         if first.main.size in self._levels:
             return self._levels[first.main.size]
         is_title = len(first.cells) == 1 and all(line.main.is_bold for line in group) and text[0].isalnum()
-        return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _ends_sentence(text) else 0
+        return len(self._levels) + 1 if is_title and not _ends_sentence(text) else 0
 
 
 def _ends_sentence(text: str) -> bool:
@@ -161,12 +150,10 @@ def _ends_sentence(text: str) -> bool:
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
-    if not before or not after or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
+    goes_on = before and after and after[0][:1].islower() and not _LIST_MARK.match(after[0])
+    if not goes_on or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
         return
-    if not after[0][:1].islower() or _LIST_MARK.match(after[0]):
-        return
-    end = re.search(r"[.!?](?=\s|$)", after[0])
-    cut = end.end() if end else len(after[0])
+    cut = end.end() if (end := re.search(r"[.!?](?=\s|$)", after[0])) else len(after[0])
     before[-1] = style.join([before[-1], after[0][:cut]])
     after[0] = after[0][cut:].lstrip()
 
@@ -176,10 +163,7 @@ def _overlap(one: Cell, other: Cell) -> float:
 
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:
-    """Puts two columns of running text whose lines the file writes in turns one after the other.
-
-    Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
-    """
+    """Puts two columns of running text whose lines the file writes in turns one after the other."""
     pieces = [replace(line, cells=(cell,)) for line in lines for cell in line.cells]
     starts = sorted(start for start, _ in Counter(round(piece.x) for piece in pieces).most_common(2))
     sides = [[piece for piece in pieces if (piece.x > starts[-1] - 1) == is_right] for is_right in (False, True)]
@@ -188,7 +172,9 @@ def _unwoven(lines: Sequence[Line]) -> list[Line]:
 
 
 def _is_column(lines: Sequence[Line], width: float) -> bool:
-    full = sum(_FULL_LINE * width <= line.cells[0].right - line.x <= width for line in lines)
+    """Tells running text from cells, which are of many lengths: "command > foo | redirect output to foo" is a row."""
+    widths = [line.cells[0].right - line.x for line in lines]
+    full = sum(_FULL_LINE * max(widths) <= each <= width for each in widths)
     goes_on = sum(line.text[0].islower() for line in lines)
     return len(lines) >= _FEWEST_WOVEN and min(full, goes_on) > _LEAST_PROSE * len(lines)
 
@@ -204,10 +190,10 @@ def _code(group: Sequence[Line]) -> str:
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
+    all_keys = [_end_keys(page, number) for number, page in enumerate(pages)]
     found: dict[str | int, list[int]] = {}
-    for number, page in enumerate(pages):
-        ends = _ends(page)
-        for key in {key for line in page if line.y in ends for key in _head_keys(line, number)}:
+    for number, keys in enumerate(all_keys):
+        for key in set().union(*keys.values()):
             found.setdefault(key, []).append(number)
     heads = {
         key
@@ -215,24 +201,21 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         if len(numbers) >= max(_FEWEST_PAGES, _LEAST_SHARE * (numbers[-1] - numbers[0] + 1))
     }
     kept: list[list[Line]] = []
-    for number, page in enumerate(pages):
-        ends = _ends(page)
-        inner = [line for line in page if line.y not in ends or heads.isdisjoint(_head_keys(line, number))]
-        text = [line for line in inner if line.y not in ends or not _PAGE_NUMBER.fullmatch(line.text)]
+    for page, keys in zip(pages, all_keys, strict=True):
+        ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}
+        text = [line for line in page if line not in ends]
         rest = [line for line in text if not _LEADER.search(line.text)]
         has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
         kept.append(rest if has_contents else text)
     return kept
 
 
-def _ends(page: Sequence[Line]) -> set[float]:
-    """Returns where the highest and the lowest line of a page stand."""
-    heights = [line.y for line in page]
-    return {max(heights), min(heights)} if page else set()
-
-
-def _head_keys(line: Line, page: int) -> set[str | int]:
-    """Returns what comes again in running heads: the words, and how far a number at an end is from that of the page."""
-    words = line.text.casefold().split()
-    numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
-    return {" ".join(words), *(number - page for number in numbers)}
+def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
+    """Returns what comes again of the highest and the lowest line: words, and how far a number is from the page's."""
+    heights = [line.y for line in lines]
+    found: dict[Line, set[str | int]] = {}
+    for line in (line for line in lines if line.y in {max(heights), min(heights)}):
+        words = line.text.casefold().split()
+        numbers = (int(word[:9]) for word in (words[0], words[-1]) if word.isdecimal())
+        found[line] = {" ".join(words), *(number - page for number in numbers)}
+    return found

@@ -1,14 +1,12 @@
 """What stands where on the pages of a PDF: lines of cells, by pdftext, which asks PDFium for every letter's place.
 
-Words are made from places and not from the file's spaces. Fonts without a table are read by their character collection,
-ligatures as letters, filled forms as their text. It reads in the order of the file, which is that of reading in what
-word processors and LaTeX write.
+Words are made from places, not from the file's spaces. The order is the file's: programs write as people read.
 """
 
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import pypdfium2
@@ -21,9 +19,10 @@ from server.cli.errors import InputError
 
 _MONOSPACED = ("mono", "monl", "courier", "consolas", "typewriter", "menlo", "cmtt", "cmsltt", "fixed")
 _BOLD = ("bold", "black", "heavy", "cmb")  # in the names of fonts
-_BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
+_BOX_SCALE, _LEAST_BOX, _MOST_BOX = 1.12, 0.8, 1.6  # height of a letter's box in sizes; else the page is scaled
 _CELL_GAP, _WORD_GAP = 1.5, 0.12  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
+_ONE_LINE, _MOST_CELL_LINES = 0.8, 8  # in sizes, how much higher the next cell of a row begins; more is a column
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
 _MOST_RAISED_CHARS = 6
 _CLOSING = tuple(",.;:!?)")
@@ -69,7 +68,6 @@ class Line:
 
 def read_lines(data: bytes) -> list[list[Line]]:
     """Returns the lines of each page in the order of the file. Raises InputError."""
-    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)
     try:
         with closing(pypdfium2.PdfDocument(data)) as document:
             _check_letters(document)
@@ -78,7 +76,7 @@ def read_lines(data: bytes) -> list[list[Line]]:
         if "password" in str(error).lower():
             raise InputError("it needs a password: save it without one") from error
         raise InputError(f"cannot read this PDF: {error}") from error
-    return [[line for row in _rows(page) if (line := _line(row))] for page in pages]
+    return [_with_rows(line for row in _rows(page) if (line := _line(row))) for page in pages]
 
 
 def _check_letters(document: pypdfium2.PdfDocument) -> None:
@@ -87,13 +85,43 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
         text = page.get_textpage()
         count = text.count_chars()
         unknown = sum(FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(count))
-        text.close()
-        page.close()
         if unknown > _MOST_UNKNOWN * count:
             raise InputError(
                 f"page {number}: its font does not say which letters it shows; "
                 "save it again from where it was written, or run OCR over it"
             )
+
+
+def _with_rows(lines: Iterable[Line]) -> list[Line]:
+    """Joins the cells of a row that a file writes one after the other, and the entries of a form with their names."""
+    kept: list[Line] = []
+    for line in lines:
+        near = _SAME_HEIGHT * line.main.size
+        names = (at for at, one in enumerate(kept) if one.text.endswith(":") and abs(one.y - line.y) < near)
+        named = next((at for at in names if kept[at].cells[-1].right <= line.x), None)
+        beside = list(takewhile(lambda one: one.y < line.y + near, reversed(kept)))  # noqa: B023 - used at once
+        higher = line.y - beside[0].y if beside else 0.0
+        is_cell = all(one.cells[-1].right <= line.x and higher > _ONE_LINE * one.main.size for one in beside)
+        if named is not None:
+            kept[named] = Line(kept[named].cells + line.cells, kept[named].y)
+        elif is_cell and 0 < higher < _MOST_CELL_LINES * line.main.size:
+            kept[-len(beside) :] = [_row([*reversed(beside), line])]
+        else:
+            kept.append(line)
+    return kept
+
+
+def _row(lines: Sequence[Line]) -> Line:
+    """Returns one line of all cells; those above each other become one, in whose text vertical tabs end lines."""
+    columns: list[Cell] = []
+    for cell in (cell for line in lines for cell in line.cells):
+        above = next((one for one in columns if min(one.right, cell.right) > max(one.left, cell.left)), None)
+        if above is None:
+            columns.append(cell)
+        else:
+            text, right = f"{above.text}\v{cell.text}", max(above.right, cell.right)
+            columns[columns.index(above)] = replace(above, text=text, left=min(above.left, cell.left), right=right)
+    return Line(tuple(sorted(columns, key=lambda cell: cell.left)), max(line.y for line in lines))
 
 
 def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
@@ -147,9 +175,8 @@ def _main(row: Sequence[Span]) -> Span:
 
 def _size(span: Span) -> float:
     height, size = span["bbox"][3] - span["bbox"][1], span["font"]["size"]
-    low, high = _USUAL_BOXES
-    is_scaled = not (span["rotation"] or low * size <= height <= high * size)  # turned letters have narrow boxes
-    return round(float(height / _BOX_SCALE if is_scaled else size), 1)
+    is_usual = span["rotation"] or _LEAST_BOX * size <= height <= _MOST_BOX * size  # turned letters have narrow boxes
+    return round(float(size if is_usual else height / _BOX_SCALE), 1)
 
 
 def _is_raised(span: Span, main: Span) -> bool:

@@ -11,14 +11,12 @@ from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import REFUSED, convertible_suffix
+from server.cli.documents.converter import MARKDOWN, REFUSED, convertible_suffix
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
 _MOST_ROWS, _START_CHARS = 5_000, 1_000
-_MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
-_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _MARKS = ("<", "[", "&", "\\", "{", "!!!", ":::", "~~", "%%", "==", "\n---")  # of what is no text of Markdown
 
 
@@ -53,12 +51,12 @@ def read_document_pages(path: Path) -> str | list[str]:
         if is_subtitles(text):
             return read_subtitles(text)
         _refuse_markup(text, path.suffix.lower())
-        if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].lower().split()) and (mail := _read_mail(data)):
+        head = set(text.partition("\n\n")[0].lower().split())
+        if head & {"mime-version:", "message-id:"} and (mail := _read_mail(data)):
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        is_short = len(text) < 1 << 20  # a longer one would take too long
-        has_marks = is_short and path.suffix.lower() in _MARKDOWN and any(mark in text for mark in _MARKS)
+        has_marks = path.suffix.lower() in MARKDOWN and any(mark in text for mark in _MARKS)
         return read_confined(data.removeprefix(BOM_UTF8), ".md") if has_marks else text
 
 
@@ -69,7 +67,7 @@ def _refuse_markup(text: str, suffix: str) -> None:
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
     for message, marks in REFUSED["lines"].items():
         found = sum(line.startswith(tuple(marks)) for line in text[:_START_CHARS].splitlines())
-        if found > 1 and suffix not in _MARKDOWN:  # which may speak of them
+        if found > 1 and suffix not in MARKDOWN:  # which may speak of them
             raise InputError(message)
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
@@ -88,6 +86,7 @@ def _read_mail(data: bytes) -> str:
     body = message.get_body(("plain", "html"))
     if "From" not in message or body is None:
         return ""
+    body.set_param("charset", body.get_content_charset("utf-8"))
     try:
         text = body.get_content()
     except (LookupError, ValueError) as error:
@@ -99,6 +98,7 @@ def _read_mail(data: bytes) -> str:
 
 def _read_table(text: str) -> str:
     """Returns a Markdown table, in which a sentence names each cell by its head. Raises InputError."""
+    text = text.partition("\n")[2] if text.lower().startswith("sep=") else text  # of Excel
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     try:
         found = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))

@@ -20,7 +20,8 @@ FORMS = [
     "[{name}] {text}",
     "[{name}]: {text}",
     "<{name}> {text}",
-    "[10:14] <{name}> {text}",
+    "[10:14] < {name}> {text}",
+    "[{name} Lee] 10:14:02\n{text}\n",
     "10:14 <@{name}> {text}",
     "(10:14) {name}: {text}",
     "{name} (10:14): {text}",
@@ -34,21 +35,25 @@ FORMS = [
     "2025-03-01T10:14:02Z {name}: {text}",
     "01.03.2025, 10:14 - +49 151 {name}: {text}",
     "01.03.2025 um 10:14 Uhr - {name}: {text}",
+    "1/3/25, 10:14 a. m. - {name}: {text}",
     "10:14:02\t{name} Lee\t: {text}",
     "10:14:02 From {name} Lee to Everyone: {text}",
+    "{name} [guest]: (sighs) {text} [laughs]",
+    "[10:14] {name} (pinned)\n{text}\n",
+    "10:14\n\n{name}\n\n{text}\n",
+    "{name}\n\n10:14\n\n{text}\n",
     "{name}  10:14 AM\n{text}",
     "{name} Lee\n  10:14 AM\n{text}\n",
-    "{name} [10:14]\n{text}",
     "{name} Lee 3/1/2025 10:14 AM\n{text}\n",
     "{name} — Today at 10:14 AM\n{text}\n",
     "{name}, [01.03.2025 10:14]\n{text}\n",
-    "{name} 00:14\n{text}\n",
     "2025-03-01 10:14:02\t{name}\t{text}",
     "10:14:02 From {name} Lee to Everyone:\n\t(sighs) {text}",
     "{name} Lee:palm_tree:  10:14 AM\n{text}",
     "{name} said:\n{text}\n",
     "Saturday, March 1, 2025 10:14 AM {name} Lee\n{text}",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org> wrote:\n> {text}\n",
+    "Le sam. 1 mars 2025 à 10:14, {name} Lee <{name}@example.org> a écrit :\n> {text}\n",
     "Am Sa., 1. März 2025 um 10:14 Uhr schrieb {name} Lee <{name}@example.org>:\n> {text}\n",
     "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org>\nwrote:\n> {text}\n",
@@ -64,7 +69,7 @@ def test_speakers_and_what_they_say_are_found_in_every_form(form: str) -> None:
         for line in normalize("NFKC", form.format(name=name, text=text)).splitlines()
     ]
     turns, silent = read_talk(lines)
-    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
+    assert tuple(spoken(lines[at])[turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
     assert [name in turn.mark for name, turn in zip(NAMES, turns.values(), strict=True)] == [True] * len(NAMES)
     rest = [line for number, line in enumerate(lines) if line and number not in silent and number not in turns]
     assert rest == []
@@ -115,15 +120,13 @@ def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
 
 def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
-    around = ["12/05/2025, 10:09 - Bob joined the group", "12/05/2025, 10:20 - Ann: <Media omitted>", "(A pause.)"]
+    media = [f"12/05/2025, 10:20 - Ann: {words}" for words in ("<Media omitted>", "\u200eimage omitted")]
+    around = ["12/05/2025, 10:09 - Bob joined the group", *media, "(A pause.)", "[End of recording]"]
     _, silent = read_talk([around[0], *lines, *around[1:]])
-    assert silent == {0, 1 + len(NAMES), 2 + len(NAMES)}
+    assert silent == {0, *range(1 + len(NAMES), 5 + len(NAMES))}
     assert spoken("We ship. (laughs)") == "We ship."
-    assert [spoken(words) for words in ("[Dana sends it.]", "It is 4 (not 5)")] == [
-        "[Dana sends it.]",
-        "It is 4 (not 5)",
-    ]
-    assert spoken("We ship (which nobody liked)") == "We ship (which nobody liked)"
+    for words in ("[Dana sends it.]", "It is 4 (not 5)", "We ship. (Friday)", "We ship (which nobody liked)"):
+        assert spoken(words) == words
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
@@ -139,3 +142,6 @@ def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
 def test_a_head_far_above_a_text_is_none_of_it() -> None:
     lines = ["From: Ann", "Sent: today", *[""] * 30, "Hello."] * 3
     assert not any(turn.form == "mail" for turn in read_talk(lines)[0].values())
+    memo = ["Subject: ramp", "From: Ann <a@b.org>", "To: all", "", "Hello."]
+    assert not read_talk(memo)[0]
+    assert read_talk(["See below.", "", *memo])[1] == {2, 3, 4, 5}

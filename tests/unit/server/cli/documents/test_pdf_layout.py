@@ -76,13 +76,6 @@ def test_a_sentence_goes_on_in_the_next_column_and_on_the_next_page() -> None:
     assert pages == ["The pump holds forty bar when the valve is closed.", "Then it stops."]
 
 
-def test_cells_at_one_height_are_a_table() -> None:
-    rows = [("Bolt", "Torque"), ("B-1", "40 Nm"), ("B-2", "25 Nm")]
-    cells = [Placed(50 + 150 * x, 600 - 20 * y, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    (page,) = read_pages(make_layout([[*column(50, 700, *BODY), *cells]]))
-    assert page.endswith("| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |\n| B-2 | 25 Nm |")
-
-
 def test_large_and_bold_lines_are_headings_and_bold_sentences_are_not() -> None:
     page = [
         Placed(50, 760, "Pump skid", 18),
@@ -120,9 +113,8 @@ UNKNOWN_FONT = "/Type /Font /Subtype /Type1 /BaseFont /Own /FirstChar 32 /LastCh
 
 def test_words_are_told_by_their_places() -> None:
     text = "[(The)-222(board)-222(met)-222(on)-222(Tuesday)] TJ"
-    assert read_pages(make_streams(f"BT /F1 10 Tf 60 780 Td {text} ET", font=UNKNOWN_FONT)) == [
-        "The board met on Tuesday"
-    ]
+    (page,) = read_pages(make_streams(f"BT /F1 10 Tf 60 780 Td {text} ET", font=UNKNOWN_FONT))
+    assert page == "The board met on Tuesday"
 
 
 @pytest.mark.parametrize("is_one_object", [True, False])
@@ -141,13 +133,19 @@ def test_a_cell_stays_in_its_column_when_another_is_empty(*, is_one_object: bool
     ]
 
 
-def test_a_cell_that_goes_on_below_stays_in_its_row() -> None:
+@pytest.mark.parametrize("top", [660, 672])
+def test_a_cell_of_several_lines_stays_in_its_row(top: int) -> None:
     rows = [
         Placed(60 + 120 * x, 700 - 40 * y, cell) for y, row in enumerate(ROWS) for x, cell in enumerate(row) if cell
     ]
-    more = column(420, 648, "since the first re-", "call of May")
-    (page,) = read_pages(make_layout([[*rows[:8], *more, *rows[8:]]]))
+    cell = column(420, top, "short", "since the first re-", "call of May")
+    (page,) = read_pages(make_layout([[*rows[:7], *cell, *rows[8:]]]))
     assert page.endswith("| SKU-11 | A-1 | 100 | short since the first recall of May |\n| SKU-12 | A-2 |  | missing |")
+
+
+def test_entries_of_a_form_stand_beside_their_names() -> None:
+    entries = [*column(60, 700, "Plot:", "Rent:"), *column(160, 701, "17 B", "84.50 euros")]
+    assert read_pages(make_layout([entries])) == ["- Plot: 17 B\n- Rent: 84.50 euros"]
 
 
 def test_large_lines_that_are_most_of_a_form_are_its_text() -> None:
