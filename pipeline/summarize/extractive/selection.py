@@ -1,7 +1,7 @@
 """Scores sentences and selects excerpts under a token budget.
 
-A sentence is worth how much it says of what its stretch of the document is about. Position and centrality tell, or
-closeness to a focus. An author opens a section with what it is about, so that its first sentences count more. The prior
+A sentence is worth how much it says of what its stretch of the document is about. Position and centrality tell; with a
+focus, `focus.py` does. An author opens a section with what it is about, so that its first sentences count more. The prior
 fades within a dozen sentences. A text that begins in the middle of a section, a talk and a list have none.
 
 Chosen are sentences that are worth most and say something new, then what has most values. Values are a bonus of the
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,8 @@ from pipeline.reading.salience import scaled
 from pipeline.reading.terms import Term, TermKind
 from pipeline.reading.turns import EDGES
 from pipeline.reading.word_lists import phrase_list, word_list
-from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words, fold_case
-from pipeline.summarize.extractive.excerpt import ANSWERS, STATEMENTS, TEXT_KINDS, Excerpt, words_of
+from pipeline.summarize.extractive.excerpt import ANSWERS, STATEMENTS, TEXT_KINDS, Excerpt
 
 Float64 = npt.NDArray[np.float64]
 
@@ -112,58 +111,6 @@ def _settles(said: str) -> float:
     ):
         return 1.0
     return is_dated * (0.4 if not word_list("promise_words").isdisjoint(words) else 0.1)
-
-
-# Chosen on half of 80 questions (scripts/bench documents); the rest is likeness: an embedder knows no part numbers.
-# That of neighbours was chosen on this half and 80 others (95 to 102 of 120). The half that is kept went from 27 to 30
-# of 40.
-_WORDS_WEIGHT, _TITLE_WEIGHT, _PROCEDURE_BONUS, _NEIGHBOUR_WEIGHT = 0.4, 0.5, 0.1, 0.4
-
-
-def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness: Float64, focus: str) -> Float64:
-    """Scores sentences by a subject or question: like it, or with its rare words in them or above them.
-
-    A procedure is worth as much as its best step.
-
-    Args:
-        likeness: cosine of each sentence with the focus; shape (sentences,), at least one.
-
-    Returns:
-        Shape (sentences,), at least 0.
-    """
-    wanted = _stems(focus)
-    own = [wanted & _stems(words_of(excerpts, excerpts[position])) for position in positions]
-    counts = Counter(stem for stems in own for stem in stems)
-    rarity = {stem: np.log1p(len(own) / max(1, counts[stem])) for stem in wanted}
-    needs = (
-        [each for each in excerpts[at].needs if each < at and excerpts[each].kind in STRUCTURE] for at in positions
-    )
-    above = [wanted & _stems("\n".join(excerpts[each].text for each in titles)) for titles in needs]
-    said = [
-        sum(rarity[stem] for stem in stems) + _TITLE_WEIGHT * sum(rarity[stem] for stem in titles - stems)
-        for stems, titles in zip(own, above, strict=True)
-    ]
-    score = _WORDS_WEIGHT * np.array(said) / max(1e-9, sum(rarity.values()))
-    sections = np.array([excerpts[position].section for position in positions])
-    score = score + (1 - _WORDS_WEIGHT) * scaled(_with_neighbours(likeness, sections))
-    for is_step, group in groupby(range(len(own)), key=lambda row: excerpts[positions[row]].kind is BlockKind.STEP):
-        rows = list(group)
-        score[rows] = score[rows].max() + _PROCEDURE_BONUS if is_step else score[rows]
-    return np.asarray(score)
-
-
-def _with_neighbours(likeness: Float64, sections: npt.NDArray[np.int_]) -> Float64:
-    """Adds a share of the best neighbour's likeness: an answer stands beside what names its subject."""
-    best, is_same = np.zeros(len(likeness)), sections[1:] == sections[:-1]
-    best[1:] = is_same * likeness[:-1]
-    best[:-1] = np.maximum(best[:-1], is_same * likeness[1:])
-    return likeness + _NEIGHBOUR_WEIGHT * best
-
-
-def _stems(text: str) -> frozenset[str]:
-    """Returns the stems of content words; of a name such as "max_connections" those of the whole and its parts."""
-    table = WordTable.of(f"{text}\n{text.replace('_', ' ')}")
-    return frozenset(table.content_stems(range(len(table))))
 
 
 def _earliness(sections: Sequence[int]) -> Float64:
@@ -343,7 +290,7 @@ class _Selection:
             return
         worth = np.array([self._worth(row) for row in rows])
         likeness = self._likeness(rows, self.chosen)
-        weight = _RELEVANCE_WEIGHT if DIFFERENCE.is_on else 1.0
+        weight = _RELEVANCE_WEIGHT if DIFFERENCE.is_on and not material.has_focus else 1.0
         is_open = np.ones(len(rows), dtype=bool)
         while is_open.any() and self.tokens < limit:
             best = int(np.argmax(np.where(is_open, weight * worth - (1 - weight) * likeness, -np.inf)))

@@ -27,13 +27,13 @@ from pipeline.summarize.extractive.excerpt import (
     writable,
     write_form,
 )
+from pipeline.summarize.extractive.focus import read_passages, score_answers, score_passages
 from pipeline.summarize.extractive.selection import (
     VALUE_KINDS,
     Budget,
     Float64,
     Material,
     keep_all,
-    score_focus,
     score_sentences,
     shorten,
 )
@@ -55,7 +55,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-23"
+_VERSION = "extractive-24"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -116,7 +116,9 @@ class ExtractiveWriter:
         config = self._config
         if isinstance(task, ExtractTask):
             share = max(config.map_share, task.least_share)
-            return None if tokens <= config.min_map_tokens else Budget(share * tokens, config.output_tokens)
+            # What answers is chosen once, from all that a merge has room for.
+            is_whole = tokens <= config.min_map_tokens or bool(task.wishes.focus)
+            return None if is_whole else Budget(share * tokens, config.output_tokens)
         if task.stage is MergeStage.SHAPE:
             goal = task.shape.goal
             return Budget(goal.amount, goal.amount) if goal else None
@@ -158,14 +160,15 @@ class ExtractiveWriter:
         exact = await self._off_loop(partial(find_repeats, excerpts))
         kinds = ANSWERS if task.wishes.focus else TEXT_KINDS
         sentences = [at for at, each in enumerate(excerpts) if each.kind in kinds and at not in exact]
-        vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences])
         unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
-        dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
-        is_part = isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS  # of a text that goes on
-        material = Material(excerpts, sentences, vectors, frozenset(dropped), task.ends_document and not is_part)
-        sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
+        dropped = frozenset(unfit if len(unfit) < len(excerpts) else exact)  # else nothing can be written in this form
+        sizes = (each.token_count for position, each in enumerate(excerpts) if position not in dropped)
         budget = self._budget(task, tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
+        is_compared = is_last or budget is not None
+        vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences if is_compared])
+        is_part = isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS  # of a text that goes on
+        material = Material(excerpts, sentences, vectors, dropped, task.ends_document and not is_part)
         if budget:
             material = await self._scored(material, task)
         choose = partial(self._choose, shape=shape, budget=budget)
@@ -201,11 +204,18 @@ class ExtractiveWriter:
         if not sentences:
             return material
         if focus := task.wishes.focus:
-            likeness = vectors @ (await self._embed([focus]))[0]
-            score = partial(score_focus, excerpts, sentences, likeness, focus)
+            centrality = await self._answers(material, focus)
         else:
             score = partial(score_sentences, excerpts, sentences, vectors, starts_document=task.starts_document)
-        return replace(material, centrality=await self._off_loop(score), has_focus=bool(focus))
+            centrality = await self._off_loop(score)
+        return replace(material, centrality=centrality, has_focus=bool(focus))
+
+    async def _answers(self, material: Material, focus: str) -> Float64:
+        """Scores sentences by a focus: those of one passage come together."""
+        (wanted,) = await self._embed([focus])
+        passages = await self._off_loop(partial(read_passages, material))
+        score = await self._off_loop(partial(score_passages, passages, material.vectors, focus, wanted))
+        return await score_answers(passages, score, material.vectors @ wanted, focus, self._models.entailment)
 
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
