@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
-from pipeline.protocols import Models
+from pipeline.protocols import ENTAILMENT, Models
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.words import token_offsets
 from pipeline.summarize.document import SummaryType
@@ -27,13 +27,14 @@ from pipeline.summarize.extractive.excerpt import (
     writable,
     write_form,
 )
-from pipeline.summarize.extractive.focus import read_passages, score_answers, score_passages
 from pipeline.summarize.extractive.selection import (
     VALUE_KINDS,
     Budget,
     Float64,
     Material,
     keep_all,
+    rank_passages,
+    score_focus,
     score_sentences,
     shorten,
 )
@@ -60,6 +61,7 @@ _VERSION = "extractive-24"
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
 _SHORT_CHARS, _REMEMBERED_COUNTS = 300, 1 << 14  # of texts whose tokens were counted
+_READ_AGAIN = 8  # passages that the NLI model reads for a focus
 _DUPLICATE_ROUNDS = 3  # what takes the place of a duplicate may be one
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
 
@@ -213,9 +215,10 @@ class ExtractiveWriter:
     async def _answers(self, material: Material, focus: str) -> Float64:
         """Scores sentences by a focus: those of one passage come together."""
         (wanted,) = await self._embed([focus])
-        passages = await self._off_loop(partial(read_passages, material))
-        score = await self._off_loop(partial(score_passages, passages, material.vectors, focus, wanted))
-        return await score_answers(passages, score, material.vectors @ wanted, focus, self._models.entailment)
+        passages = await self._off_loop(partial(rank_passages, material, focus, wanted))
+        asked = [(passage.text, focus) for passage in passages[:_READ_AGAIN]]
+        chances = (await self._models.entailment.entail(asked))[:, ENTAILMENT]
+        return score_focus(material.vectors @ wanted, passages, chances.tolist())
 
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True

@@ -4,9 +4,8 @@ import pytest
 from pipeline.reading.blocks import STRUCTURE
 from pipeline.reading.rules import without
 from pipeline.summarize.extractive.excerpt import read_excerpts
-from pipeline.summarize.extractive.focus import read_passages, score_answers, score_passages
-from pipeline.summarize.extractive.selection import Material, score_sentences
-from tests.fakes_pipeline import ScriptedEntailment, bag_of_words
+from pipeline.summarize.extractive.selection import Material, rank_passages, score_focus, score_sentences
+from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 
 
@@ -90,13 +89,13 @@ def test_no_decision_is_looked_for_where_nobody_speaks() -> None:
     assert scores(text) == plain
 
 
-async def focused(text: str, focus: str, entailment: dict[tuple[str, str], float] | None = None) -> list[str]:
+def focused(text: str, focus: str, **chances: float) -> list[str]:
     excerpts = read_excerpts([text], count_tokens)
     positions = [at for at, excerpt in enumerate(excerpts) if excerpt.kind not in STRUCTURE]
     vectors = np.stack([bag_of_words(excerpts[at].text) for at in positions]).astype(np.float64)
-    passages, wanted = read_passages(Material(excerpts, positions, vectors, frozenset())), bag_of_words(focus)
-    score = score_passages(passages, vectors, focus, wanted)
-    values = await score_answers(passages, score, vectors @ wanted, focus, ScriptedEntailment(entailment))
+    wanted = bag_of_words(focus).astype(np.float64)
+    passages = rank_passages(Material(excerpts, positions, vectors, frozenset()), focus, wanted)
+    values = score_focus(vectors @ wanted, passages, [chances.get(passage.text, 0.0) for passage in passages])
     return [excerpts[positions[row]].text for row in np.argsort(-values, kind="stable")]
 
 
@@ -116,11 +115,11 @@ async def focused(text: str, focus: str, entailment: dict[tuple[str, str], float
         ("# A\n\nFour remain. Brakes wear.\n\n# B\n\nPumps hum.", "brakes", ["Four remain.", "Brakes wear."]),
     ],
 )
-async def test_the_passage_that_answers_comes_first_and_whole(text: str, focus: str, first: list[str]) -> None:
-    assert set((await focused(text, focus))[: len(first)]) == set(first)
+def test_the_passage_that_answers_comes_first_and_whole(text: str, focus: str, first: list[str]) -> None:
+    assert set(focused(text, focus)[: len(first)]) == set(first)
 
 
-async def test_what_the_nli_model_says_of_a_passage_counts() -> None:
-    text, asked = "# Motor\n\nMotors hum.\n\n# Fan\n\nFans hum.", "What hums?"
-    for title, said in (("Motor", "Motors hum."), ("Fan", "Fans hum.")):
-        assert (await focused(text, asked, {(f"{title}\n{said}", asked): 0.9}))[0] == said
+def test_what_the_nli_model_says_of_a_passage_counts() -> None:
+    text = "# Motor\n\nMotors hum.\n\n# Fan\n\nFans hum."
+    assert focused(text, "What hums?", **{"Motor\nMotors hum.": 0.9})[0] == "Motors hum."
+    assert focused(text, "What hums?", **{"Fan\nFans hum.": 0.9})[0] == "Fans hum."
