@@ -390,13 +390,8 @@ class _Selection:
         return float(self.material.centrality[row]) + self.bonus * min(1.0, new / _FULL_BONUS_VALUES)
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
-        material, excerpt = self.material, self.material.excerpts[position]
-        bundle = material.bundle(position, self.chosen)
-        # An answer is better than none where what it leans on would take all of the text.
-        if material.has_focus and excerpt.kind is BlockKind.PROSE and material.cost(bundle) > limit:
-            before = {at for at in excerpt.needs if at < position and material.excerpts[at].kind not in STRUCTURE}
-            bundle = material.bundle(position, self.chosen | before)
-        if fits := self.tokens + material.cost(bundle) <= limit:
+        bundle = self.material.bundle(position, self.chosen)
+        if fits := self.tokens + self.material.cost(bundle) <= limit:
             self.add(bundle)
         return fits
 
