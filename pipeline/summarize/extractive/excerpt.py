@@ -67,11 +67,7 @@ class Excerpt:
 
 
 def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str:
-    """Writes some excerpts in their order.
-
-    Args:
-        positions: of those to write, rising.
-    """
+    """Writes the excerpts at some positions, rising."""
     text, kind_before = "", None
     # Sentences of a paragraph or item, lines of a listing and rows of a table are written together.
     for _, members in groupby(positions, key=lambda position: excerpts[position].block):
@@ -131,11 +127,7 @@ def resized(excerpts: list[Excerpt], form: SummaryForm, count: Callable[[str], i
 
 
 def write_form(excerpts: Sequence[Excerpt], positions: Sequence[int], form: SummaryForm) -> str:
-    """Writes some excerpts in their order, in a form.
-
-    Args:
-        positions: of those to write, rising.
-    """
+    """Writes the excerpts at some positions, rising, in a form."""
     if form is SummaryForm.MARKDOWN:
         return write_markdown(excerpts, positions)
     groups: list[list[str]] = []

@@ -1,9 +1,8 @@
 """Scores sentences and selects excerpts under a token budget.
 
-A sentence is worth how much it says of what its stretch of the document is about. Position and centrality tell, or
-how well its passage answers a focus. An author opens a section with what it is about, so that its first sentences count
-more. The prior fades within a dozen sentences. A text that begins in the middle of a section, a talk and a list have
-none.
+A sentence is worth how much it says of what its stretch of the document is about, by position and centrality, or how
+well its passage answers a focus. An author opens a section with what it is about: its first dozen sentences count more.
+A text that begins in the middle of a section, a talk and a list have none.
 
 Chosen are sentences that are worth most and say something new, then what has most values. Values are a bonus of the
 sentence that says them. An excerpt brings all that it needs. What is chosen fits a budget or a length as it is written,
@@ -152,7 +151,7 @@ def rank_passages(material: "Material", focus: str, wanted: Float64) -> list[Pas
 
 
 def _neighbours(material: "Material") -> Iterator[tuple[str, list[int]]]:
-    """Yields rows of sentences below one title, not cut between one and the one before it that it needs."""
+    """Yields a title and rows of sentences below it, not cut behind one that the next one needs."""
     excerpts, sentences = material.excerpts, material.sentences
     titles = [tuple(need for need in excerpts[at].needs if excerpts[need].kind in STRUCTURE) for at in sentences]
     for above, group in groupby(range(len(sentences)), key=titles.__getitem__):
@@ -231,8 +230,7 @@ class Material:
     vectors: Float64  # shape (sentences, dimension), rows of length 1
     dropped: frozenset[int]  # positions of duplicates, and of what cannot be written
     ends_document: bool = True  # nothing follows, so that a heading at the end has nothing below it
-    # shape (sentences,); nobody asks for it where all fits
-    centrality: Float64 = field(default_factory=lambda: np.zeros(0))
+    centrality: Float64 = field(default_factory=lambda: np.zeros(0))  # shape (sentences,), where not all fits
     has_acts_first: bool = False  # operators need warnings, steps and commands before figures
     has_focus: bool = False  # an answer to a focus is worth what it says of it, whatever its values are
 
@@ -266,11 +264,7 @@ class Material:
         return sum(self.excerpts[position].token_count for position in positions)
 
     def is_free(self, position: int, *, takes_cut: bool = False) -> bool:
-        """Tells whether an excerpt may be chosen: neither it nor a sentence before it that it needs was dropped.
-
-        Args:
-            takes_cut: it may be a fragment, and point back to what is not there.
-        """
+        """Tells whether neither an excerpt nor a sentence before it that it needs was dropped; fragments on request."""
         excerpt = self.excerpts[position]
         lost = (need for need in excerpt.needs if need < position and need in self.dropped)
         is_sound = position not in self.dropped and all(
@@ -296,12 +290,7 @@ DIFFERENCE = Rule(
 
 
 def select(material: Material, budget: Budget, always: Iterable[int] = ()) -> list[int]:
-    """Returns positions to keep, rising.
-
-    Args:
-        budget: in tokens as the excerpts count them.
-        always: positions that are kept in any case, such as the headings that are open at the end.
-    """
+    """Returns positions to keep, rising; `always` in any case, such as the headings that are open at the end."""
     selection = _Selection(material)
     for position in always:
         selection.add(material.bundle(position, selection.chosen))
@@ -332,11 +321,7 @@ class _Selection:
         self.said.update(*(self.material.values[position] for position in new))
 
     def keep_values(self, limit: float, *, only_acts: bool = False) -> None:
-        """Takes what has most values for its length and still says a new one.
-
-        Args:
-            only_acts: takes warnings, steps and commands alone.
-        """
+        """Takes what has most values for its length and still says a new one, or warnings, steps and commands alone."""
         material = self.material
         wanted = [
             position
@@ -438,10 +423,8 @@ def shorten(
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        size_of: counts the text that some positions are written as. What is kept is within the budget's ceiling, unless
-            every excerpt is longer, or the amount is closer beyond it.
-        amount: a length to be met, as closely as one of some neighbouring budgets does; None: anything within the
-            budget will do.
+        size_of: counts the text of some positions, which is within the budget unless every excerpt is longer.
+        amount: a length to be met, as closely as one of some neighbouring budgets does; None: only the budget counts.
     """
     always = _open_at_end(material)
     if material.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:

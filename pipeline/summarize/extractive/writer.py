@@ -148,12 +148,9 @@ class ExtractiveWriter:
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
     async def _abridge(self, task: TextTask, shape: Shape = PLAIN, *, is_last: bool) -> Written:
-        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
+        """Reads, chooses and writes; of the last text, the summary, what another sentence says is left out.
 
         Texts that hold no sentence, such as a rule of dashes, stay as they are.
-
-        Args:
-            is_last: what is written is the summary.
         """
         texts, config = [one.text for one in task.extractions], self._config
         excerpts, tokens = await self._read(texts, shape, starts_document=task.starts_document)
