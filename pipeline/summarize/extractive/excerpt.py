@@ -277,7 +277,7 @@ _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..
 def read_excerpts(
     texts: Sequence[str], count_tokens: Callable[[str], int], *, starts_document: bool = True
 ) -> list[Excerpt]:
-    """Reads texts that follow each other in one document, in linear time: sentences, lists and sections may go on in the next.
+    """Reads neighbouring texts of one document, in linear time: sentences, lists and sections may go on in the next.
 
     Args:
         texts: chunks of a batch, or texts that this writer made, in the order of the document.
