@@ -67,11 +67,7 @@ class Excerpt:
 
 
 def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str:
-    """Writes some excerpts in their order.
-
-    Args:
-        positions: of those to write, rising.
-    """
+    """Writes the excerpts at some positions, rising."""
     text, kind_before = "", None
     # Sentences of a paragraph or item, lines of a listing and rows of a table are written together.
     for _, members in groupby(positions, key=lambda position: excerpts[position].block):
@@ -131,11 +127,7 @@ def resized(excerpts: list[Excerpt], form: SummaryForm, count: Callable[[str], i
 
 
 def write_form(excerpts: Sequence[Excerpt], positions: Sequence[int], form: SummaryForm) -> str:
-    """Writes some excerpts in their order, in a form.
-
-    Args:
-        positions: of those to write, rising.
-    """
+    """Writes the excerpts at some positions, rising, in a form."""
     if form is SummaryForm.MARKDOWN:
         return write_markdown(excerpts, positions)
     groups: list[list[str]] = []
@@ -285,14 +277,11 @@ _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..
 def read_excerpts(
     texts: Sequence[str], count_tokens: Callable[[str], int], *, starts_document: bool = True
 ) -> list[Excerpt]:
-    """Reads texts that follow each other in one document: sentences, lists and sections may go on in the next.
+    """Reads neighbouring texts of one document, in linear time: sentences, lists and sections may go on in the next.
 
     Args:
         texts: chunks of a batch, or texts that this writer made, in the order of the document.
         starts_document: nothing stands before them that their first sentence could point back to.
-
-    Returns:
-        Excerpts in the order of the document. Linear in the length of the texts.
     """
     reader = _Reader(starts_document)
     for piece in _cut_pieces(texts):

@@ -1,8 +1,8 @@
 """Scores sentences and selects excerpts under a token budget.
 
-A sentence is worth how much it says of what its stretch of the document is about. Position and centrality tell, or
-closeness to a focus. An author opens a section with what it is about, so that its first sentences count more. The prior
-fades within a dozen sentences. A text that begins in the middle of a section, a talk and a list have none.
+A sentence is worth how much it says of what its stretch of the document is about, by position and centrality, or how
+well its passage answers a focus. An author opens a section with what it is about: its first dozen sentences count more.
+A text that begins in the middle of a section, a talk and a list have none.
 
 Chosen are sentences that are worth most and say something new, then what has most values. Values are a bonus of the
 sentence that says them. An excerpt brings all that it needs. What is chosen fits a budget or a length as it is written,
@@ -12,10 +12,11 @@ and no heading heads nothing.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -114,56 +115,79 @@ def _settles(said: str) -> float:
     return is_dated * (0.4 if not word_list("promise_words").isdisjoint(words) else 0.1)
 
 
-# Chosen on half of 80 questions (scripts/bench documents); the rest is likeness: an embedder knows no part numbers.
-# That of neighbours was chosen on this half and 80 others (95 to 102 of 120). The half that is kept went from 27 to 30
-# of 40.
-_WORDS_WEIGHT, _TITLE_WEIGHT, _PROCEDURE_BONUS, _NEIGHBOUR_WEIGHT = 0.4, 0.5, 0.1, 0.4
+# Chosen on half of 84 questions about 13 documents (34 of 42; the other half 30 of 42; both 51 before).
+_PASSAGE_WORDS, _WORDS_WEIGHT, _PROCEDURE_WEIGHT, _ENTAILMENT_WEIGHT = 60, 0.4, 0.6, 0.8
 
 
-def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness: Float64, focus: str) -> Float64:
-    """Scores sentences by a subject or question: like it, or with its rare words in them or above them.
+class Passage(NamedTuple):
+    """Neighbours below one title, a procedure as a whole."""
 
-    A procedure is worth as much as its best step.
+    rows: list[int]  # of the material's sentences, rising
+    text: str  # with its title
+    worth: float
 
-    Args:
-        likeness: cosine of each sentence with the focus; shape (sentences,), at least one.
 
-    Returns:
-        Shape (sentences,), at least 0.
+def rank_passages(material: "Material", focus: str, wanted: Float64) -> list[Passage]:
+    """Returns passages, best first: like a focus as a whole and in their closest sentence, and with its rare words.
+
+    An embedder, which gives `wanted`, knows no part numbers. Words above a procedure count once more.
     """
-    wanted = _stems(focus)
-    own = [wanted & _stems(words_of(excerpts, excerpts[position])) for position in positions]
+    excerpts, likeness = material.excerpts, material.vectors @ wanted
+    groups, texts, procedures = [], [], []
+    for title, rows in _neighbours(material):
+        said = [words_of(excerpts, excerpts[material.sentences[row]]) for row in rows]
+        groups.append(rows)
+        texts.append(f"{title}\n{' '.join(said)}")
+        procedures.append(title if excerpts[material.sentences[rows[-1]]].kind is BlockKind.STEP else "")
+    middles = np.array([material.vectors[rows].sum(axis=0) for rows in groups])
+    whole = middles @ wanted / np.maximum(1e-9, np.linalg.norm(middles, axis=1))
+    wanted_stems = _stems(focus)
+    own = [wanted_stems & _stems(text) for text in texts]
     counts = Counter(stem for stems in own for stem in stems)
-    rarity = {stem: np.log1p(len(own) / max(1, counts[stem])) for stem in wanted}
-    needs = (
-        [each for each in excerpts[at].needs if each < at and excerpts[each].kind in STRUCTURE] for at in positions
-    )
-    above = [wanted & _stems("\n".join(excerpts[each].text for each in titles)) for titles in needs]
-    said = [
-        sum(rarity[stem] for stem in stems) + _TITLE_WEIGHT * sum(rarity[stem] for stem in titles - stems)
-        for stems, titles in zip(own, above, strict=True)
-    ]
-    score = _WORDS_WEIGHT * np.array(said) / max(1e-9, sum(rarity.values()))
-    sections = np.array([excerpts[position].section for position in positions])
-    score = score + (1 - _WORDS_WEIGHT) * scaled(_with_neighbours(likeness, sections))
-    for is_step, group in groupby(range(len(own)), key=lambda row: excerpts[positions[row]].kind is BlockKind.STEP):
-        rows = list(group)
-        score[rows] = score[rows].max() + _PROCEDURE_BONUS if is_step else score[rows]
-    return np.asarray(score)
+    rarity = {stem: np.log1p(len(own) / max(1, counts[stem])) for stem in wanted_stems}
+    shares = np.array([sum(rarity[stem] for stem in stems) for stems in own])
+    titled = np.array([sum(rarity[stem] for stem in wanted_stems & _stems(title)) for title in procedures])
+    words = (_WORDS_WEIGHT * shares + _PROCEDURE_WEIGHT * titled) / max(1e-9, sum(rarity.values()))
+    worth = whole + [likeness[rows].max() for rows in groups] + words
+    return sorted(map(Passage, groups, texts, worth.tolist()), key=lambda passage: -passage.worth)
 
 
-def _with_neighbours(likeness: Float64, sections: npt.NDArray[np.int_]) -> Float64:
-    """Adds a share of the best neighbour's likeness: an answer stands beside what names its subject."""
-    best, is_same = np.zeros(len(likeness)), sections[1:] == sections[:-1]
-    best[1:] = is_same * likeness[:-1]
-    best[:-1] = np.maximum(best[:-1], is_same * likeness[1:])
-    return likeness + _NEIGHBOUR_WEIGHT * best
+def _neighbours(material: "Material") -> Iterator[tuple[str, list[int]]]:
+    """Yields a title and rows of sentences below it, not cut behind one that the next one needs."""
+    excerpts, sentences = material.excerpts, material.sentences
+    titles = [tuple(need for need in excerpts[at].needs if excerpts[need].kind in STRUCTURE) for at in sentences]
+    for above, group in groupby(range(len(sentences)), key=titles.__getitem__):
+        title, rows, words = "".join(excerpts[each].text for each in above[-1:]), list[int](), 0
+        for row in group:
+            excerpt = excerpts[sentences[row]]
+            words += count_words(excerpt.text)
+            if rows and words > _PASSAGE_WORDS and sentences[row - 1] not in excerpt.needs:
+                yield title, rows
+                rows, words = [], count_words(excerpt.text)
+            rows.append(row)
+        yield title, rows
 
 
 def _stems(text: str) -> frozenset[str]:
     """Returns the stems of content words; of a name such as "max_connections" those of the whole and its parts."""
     table = WordTable.of(f"{text}\n{text.replace('_', ' ')}")
     return frozenset(table.content_stems(range(len(table))))
+
+
+def score_focus(likeness: Float64, passages: Sequence[Passage], chances: Sequence[float]) -> Float64:
+    """Scores sentences by their likeness to a focus and their passage; those of the best passage come before others.
+
+    Args:
+        chances: that the first passages entail the focus.
+    """
+    worth, score = [passage.worth for passage in passages], likeness.copy()
+    for at, chance in enumerate(chances):
+        worth[at] += _ENTAILMENT_WEIGHT * chance
+    for passage, each in zip(passages, worth, strict=True):
+        score[passage.rows] += each
+    best = passages[int(np.argmax(worth))].rows
+    score[best] += score.max() - score[best].min()
+    return score
 
 
 def _earliness(sections: Sequence[int]) -> Float64:
@@ -208,8 +232,7 @@ class Material:
     vectors: Float64  # shape (sentences, dimension), rows of length 1
     dropped: frozenset[int]  # positions of duplicates, and of what cannot be written
     ends_document: bool = True  # nothing follows, so that a heading at the end has nothing below it
-    # shape (sentences,); nobody asks for it where all fits
-    centrality: Float64 = field(default_factory=lambda: np.zeros(0))
+    centrality: Float64 = field(default_factory=lambda: np.zeros(0))  # shape (sentences,), where not all fits
     has_acts_first: bool = False  # operators need warnings, steps and commands before figures
     has_focus: bool = False  # an answer to a focus is worth what it says of it, whatever its values are
 
@@ -243,11 +266,7 @@ class Material:
         return sum(self.excerpts[position].token_count for position in positions)
 
     def is_free(self, position: int, *, takes_cut: bool = False) -> bool:
-        """Tells whether an excerpt may be chosen: neither it nor a sentence before it that it needs was dropped.
-
-        Args:
-            takes_cut: it may be a fragment, and point back to what is not there.
-        """
+        """Tells whether neither an excerpt nor a sentence before it that it needs was dropped; fragments on request."""
         excerpt = self.excerpts[position]
         lost = (need for need in excerpt.needs if need < position and need in self.dropped)
         is_sound = position not in self.dropped and all(
@@ -273,12 +292,7 @@ DIFFERENCE = Rule(
 
 
 def select(material: Material, budget: Budget, always: Iterable[int] = ()) -> list[int]:
-    """Returns positions to keep, rising.
-
-    Args:
-        budget: in tokens as the excerpts count them.
-        always: positions that are kept in any case, such as the headings that are open at the end.
-    """
+    """Returns positions to keep, rising; `always` in any case, such as the headings that are open at the end."""
     selection = _Selection(material)
     for position in always:
         selection.add(material.bundle(position, selection.chosen))
@@ -309,11 +323,7 @@ class _Selection:
         self.said.update(*(self.material.values[position] for position in new))
 
     def keep_values(self, limit: float, *, only_acts: bool = False) -> None:
-        """Takes what has most values for its length and still says a new one.
-
-        Args:
-            only_acts: takes warnings, steps and commands alone.
-        """
+        """Takes what has most values for its length and still says a new one, or warnings, steps and commands alone."""
         material = self.material
         wanted = [
             position
@@ -343,7 +353,7 @@ class _Selection:
             return
         worth = np.array([self._worth(row) for row in rows])
         likeness = self._likeness(rows, self.chosen)
-        weight = _RELEVANCE_WEIGHT if DIFFERENCE.is_on else 1.0
+        weight = _RELEVANCE_WEIGHT if DIFFERENCE.is_on and not material.has_focus else 1.0
         is_open = np.ones(len(rows), dtype=bool)
         while is_open.any() and self.tokens < limit:
             best = int(np.argmax(np.where(is_open, weight * worth - (1 - weight) * likeness, -np.inf)))
@@ -367,13 +377,8 @@ class _Selection:
         return float(self.material.centrality[row]) + self.bonus * min(1.0, new / _FULL_BONUS_VALUES)
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
-        material, excerpt = self.material, self.material.excerpts[position]
-        bundle = material.bundle(position, self.chosen)
-        # An answer is better than none where what it leans on would take all of the text.
-        if material.has_focus and excerpt.kind is BlockKind.PROSE and material.cost(bundle) > limit:
-            before = {at for at in excerpt.needs if at < position and material.excerpts[at].kind not in STRUCTURE}
-            bundle = material.bundle(position, self.chosen | before)
-        if fits := self.tokens + material.cost(bundle) <= limit:
+        bundle = self.material.bundle(position, self.chosen)
+        if fits := self.tokens + self.material.cost(bundle) <= limit:
             self.add(bundle)
         return fits
 
@@ -420,10 +425,8 @@ def shorten(
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        size_of: counts the text that some positions are written as. What is kept is within the budget's ceiling, unless
-            every excerpt is longer, or the amount is closer beyond it.
-        amount: a length to be met, as closely as one of some neighbouring budgets does; None: anything within the
-            budget will do.
+        size_of: counts the text of some positions, which is within the budget unless every excerpt is longer.
+        amount: a length to be met, as closely as one of some neighbouring budgets does; None: only the budget counts.
     """
     always = _open_at_end(material)
     if material.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:

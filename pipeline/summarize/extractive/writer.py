@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
-from pipeline.protocols import Models
+from pipeline.protocols import ENTAILMENT, Models
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.words import token_offsets
 from pipeline.summarize.document import SummaryType
@@ -33,6 +33,7 @@ from pipeline.summarize.extractive.selection import (
     Float64,
     Material,
     keep_all,
+    rank_passages,
     score_focus,
     score_sentences,
     shorten,
@@ -55,11 +56,12 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-23"
+_VERSION = "extractive-24"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
 _SHORT_CHARS, _REMEMBERED_COUNTS = 300, 1 << 14  # of texts whose tokens were counted
+_READ_AGAIN = 8  # passages that the NLI model reads for a focus
 _DUPLICATE_ROUNDS = 3  # what takes the place of a duplicate may be one
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
 
@@ -115,7 +117,9 @@ class ExtractiveWriter:
         config = self._config
         if isinstance(task, ExtractTask):
             share = max(config.map_share, task.least_share)
-            return None if tokens <= config.min_map_tokens else Budget(share * tokens, config.output_tokens)
+            # What answers is chosen once, from all that a merge has room for.
+            is_whole = tokens <= config.min_map_tokens or bool(task.wishes.focus)
+            return None if is_whole else Budget(share * tokens, config.output_tokens)
         if task.stage is MergeStage.SHAPE:
             goal = task.shape.goal
             return Budget(goal.amount, goal.amount) if goal else None
@@ -143,12 +147,9 @@ class ExtractiveWriter:
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
     async def _abridge(self, task: TextTask, shape: Shape = PLAIN, *, is_last: bool) -> Written:
-        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
+        """Reads, chooses and writes; of the last text, the summary, what another sentence says is left out.
 
         Texts that hold no sentence, such as a rule of dashes, stay as they are.
-
-        Args:
-            is_last: what is written is the summary.
         """
         texts, config = [one.text for one in task.extractions], self._config
         excerpts, tokens = await self._read(texts, shape, starts_document=task.starts_document)
@@ -157,14 +158,15 @@ class ExtractiveWriter:
         exact = await self._off_loop(partial(find_repeats, excerpts))
         kinds = ANSWERS if task.wishes.focus else TEXT_KINDS
         sentences = [at for at, each in enumerate(excerpts) if each.kind in kinds and at not in exact]
-        vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences])
         unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
-        dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
-        is_part = isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS  # of a text that goes on
-        material = Material(excerpts, sentences, vectors, frozenset(dropped), task.ends_document and not is_part)
-        sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
+        dropped = frozenset(unfit if len(unfit) < len(excerpts) else exact)  # else nothing can be written in this form
+        sizes = (each.token_count for position, each in enumerate(excerpts) if position not in dropped)
         budget = self._budget(task, tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
+        is_compared = is_last or budget is not None
+        vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences if is_compared])
+        is_part = isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS  # of a text that goes on
+        material = Material(excerpts, sentences, vectors, dropped, task.ends_document and not is_part)
         if budget:
             material = await self._scored(material, task)
         choose = partial(self._choose, shape=shape, budget=budget)
@@ -200,11 +202,19 @@ class ExtractiveWriter:
         if not sentences:
             return material
         if focus := task.wishes.focus:
-            likeness = vectors @ (await self._embed([focus]))[0]
-            score = partial(score_focus, excerpts, sentences, likeness, focus)
+            centrality = await self._answers(material, focus)
         else:
             score = partial(score_sentences, excerpts, sentences, vectors, starts_document=task.starts_document)
-        return replace(material, centrality=await self._off_loop(score), has_focus=bool(focus))
+            centrality = await self._off_loop(score)
+        return replace(material, centrality=centrality, has_focus=bool(focus))
+
+    async def _answers(self, material: Material, focus: str) -> Float64:
+        """Scores sentences by a focus: those of one passage come together."""
+        (wanted,) = await self._embed([focus])
+        passages = await self._off_loop(partial(rank_passages, material, focus, wanted))
+        asked = [(passage.text, focus) for passage in passages[:_READ_AGAIN]]
+        chances = (await self._models.entailment.entail(asked))[:, ENTAILMENT]
+        return score_focus(material.vectors @ wanted, passages, chances.tolist())
 
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True

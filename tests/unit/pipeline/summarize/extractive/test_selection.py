@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,14 +37,6 @@ def kept(text: str, *centrality: float, room: int = 1) -> list[str]:
 
 def texts(excerpts: Sequence[Excerpt], chosen: list[int]) -> str:
     return "\n".join(excerpts[position].text for position in chosen)
-
-
-def test_an_answer_whose_context_fills_the_text_stands_alone() -> None:
-    text = f"The valve {'with its many parts ' * 9}is red. It opens at 6 bar."
-    material = replace(material_of(text, centrality=np.array([0.1, 1.0])), has_focus=True)
-    limit = material.excerpts[1].token_count + 1
-    assert [material.excerpts[at].text for at in select(material, Budget(limit, limit))] == ["It opens at 6 bar."]
-    assert not select(replace(material, has_focus=False), Budget(limit, limit))
 
 
 @pytest.mark.parametrize("limit", [0, 10, 30, 60, 100, 150, 200, 10_000])
