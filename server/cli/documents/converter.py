@@ -41,7 +41,7 @@ _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes st
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
     |\ ?\{[%{:\#.][^{}\n]*\}+|(?<=\S)\ \^[\w-]+$|(?<=>\ )\[!\w+\][-+]?\ (?=\S)  # {#start}, ^start, [!tip]- Hot
-    |!\[\[[^\[\]\n]*\]\]|%%.*?%%|==(?=\S)([^=\n]+)==  # an image, a remark, a marked word
+    |!\[\[[^\[\]\n]*\]\]|%%[^%\n]+%%|^\ *%%\n.*?^\ *%%$|==(?=\S)([^=\n]+)==  # an image, remarks, a marked word
     |\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]  # [[Page|words]]
     |\ ?\[(?:see\ |cf\.\ )?-?@\w[^\[\]\n]{0,200}\](?![(\[])  # [see @holt, p. 3]""",
     re.VERBOSE,

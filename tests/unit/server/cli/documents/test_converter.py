@@ -198,6 +198,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
             "# Pump\n\nIt runs. Ask [ann@a.org] or @bob.",
         ),
         ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n\n```\n{% if [@a] %}\n:::\n```"),
+        ("Use %% for a %.\n\nIt rose by 5 %%.\n\n%%\nno\n%%", "Use %% for a %.\n\nIt rose by 5 %%."),
         (
             "---\na: b\n---\nAsk [[People/Ann Lee|Ann]]. ==Soon==. %% no %%See [the list][1]. ^a\n\n![[a.png]]\n\n[1]: https://a.b",
             "Ask Ann. Soon. See the list.",
