@@ -149,15 +149,21 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
 
 
 def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:
-    """Reads "3. Fees" as a heading where such lines have a text below them."""
+    """Reads "3. Fees" as a heading where several such lines have a text below them, or one has its "3.1"."""
     titles = [
         block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
     ]
-    words = len(text[titles[0].first :].split()) if titles[1:] else 0
+    is_sure = len(titles) > 1 or any(_has_parts(text, title) for title in titles)
+    words = len(text[titles[0].first :].split()) if is_sure else 0
     if words < max(1, _WORDS_BELOW * len(titles)):
         return blocks
     firsts = {block.first for block in titles}
     return [part for block in blocks for part in (_title_and_text(text, block) if block.first in firsts else [block])]
+
+
+def _has_parts(text: str, title: Block) -> bool:
+    below = text[title.start :].partition("\n")[2].lstrip()
+    return below.startswith(title.mark) and below[len(title.mark) :][:1].isdigit()
 
 
 def _title_and_text(text: str, block: Block) -> Iterator[Block]:

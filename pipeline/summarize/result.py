@@ -25,6 +25,7 @@ class WarningCode(StrEnum):
     ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
     TOPICS_LEFT_OUT = "invented_topic"  # the summary does not mention them
     LENGTH_MISSED = "length_missed"  # the summary is not within a tenth of the length that was asked for
+    FOCUS_MISSED = "focus_missed"  # nothing in the document answers the focus
     JSON_FLAWED = "json_flawed"  # the JSON says what the summary does not, or lacks its end
     TEXT_CUT = "text_cut"  # a partial result holds only the beginning of what was extracted
 

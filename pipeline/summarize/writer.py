@@ -192,6 +192,7 @@ class Written:
     usage: LlmUsage
     # what the writer itself dropped as said twice; a language model cannot tell
     duplicates: tuple[RemovedDuplicate, ...] = ()
+    misses_focus: bool = False  # nothing in a longer input answers the focus; a language model cannot tell
 
 
 @dataclass(frozen=True, slots=True)

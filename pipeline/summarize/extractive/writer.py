@@ -186,7 +186,8 @@ class ExtractiveWriter:
             RemovedDuplicate(excerpts[gone].text, chunks[kept], chunks[gone], gone in exact)
             for gone, kept in (*exact.items(), *entailed.items())
         )
-        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), duplicates)
+        usage = LlmUsage(1, tokens, self.count_tokens(text))
+        return Written(text, "stop", usage, duplicates, misses_focus=not material.has_answer)
 
     def _choose(self, material: Material, shape: Shape, budget: Budget | None) -> list[int]:
         """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
@@ -202,19 +203,18 @@ class ExtractiveWriter:
         if not sentences:
             return material
         if focus := task.wishes.focus:
-            centrality = await self._answers(material, focus)
-        else:
-            score = partial(score_sentences, excerpts, sentences, vectors, starts_document=task.starts_document)
-            centrality = await self._off_loop(score)
-        return replace(material, centrality=centrality, has_focus=bool(focus))
+            return await self._answers(material, focus)
+        score = partial(score_sentences, excerpts, sentences, vectors, starts_document=task.starts_document)
+        return replace(material, centrality=await self._off_loop(score))
 
-    async def _answers(self, material: Material, focus: str) -> Float64:
-        """Scores sentences by a focus: those of one passage come together."""
+    async def _answers(self, material: Material, focus: str) -> Material:
+        """Returns the material with what its sentences are worth for a focus: those of one passage come together."""
         (wanted,) = await self._embed([focus])
         passages = await self._off_loop(partial(rank_passages, material, focus, wanted))
         asked = [(passage.text, focus) for passage in passages[:_READ_AGAIN]]
         chances = (await self._models.entailment.entail(asked))[:, ENTAILMENT]
-        return score_focus(material.vectors @ wanted, passages, chances.tolist())
+        scores, has_answer = score_focus(material.vectors @ wanted, passages, chances.tolist())
+        return replace(material, centrality=scores, has_focus=True, has_answer=has_answer)
 
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True

@@ -153,16 +153,19 @@ async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") 
     return await _Passage(run, step, task, begin_key).answer()
 
 
-async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
+async def warn_of_text(run: Run, found: StepAnswer[TextOutcome], *, is_summary: bool = False) -> None:
     """Warns of an answer that was still cut after all continuations, and of what the gate found wrong with it.
 
-    What the gate found is stored with the answer, and so not once more.
+    What the gate found is stored with the answer, and so not once more. A summary may miss its focus, a part may not.
     """
     trust, find_place = found.outcome.trust, partial(place_of, found.output, run.document.chunks)
     if found.outcome.written.finish_reason == "length":
         place = await run.off_loop(find_place)
         message = f"an answer was cut, for extraction_tokens or the length asked for allow no more: {place}"
         await run.warn(WarningCode.ANSWER_CUT, message)
+    if is_summary and found.outcome.written.misses_focus:
+        message = "nothing in the document seems to answer the focus: the summary has what comes nearest"
+        await run.warn(WarningCode.FOCUS_MISSED, message)
     if trust and trust.findings:
         for warning in await run.off_loop(lambda: list(trust_warnings(trust, find_place))):
             run.channel.offer(warning)

@@ -85,7 +85,7 @@ class _Finish:
         task = run.merge_task(MergeStage.SHAPE, self.level + 1, [self.whole], target_tokens)
         task = replace(task, shape=run.plan.shape, critique=critique or None)
         found = await ask_text(run, StepId(self.iteration, Stage.COMPRESS, self.level + 1), task)
-        await warn_of_text(run, found)
+        await warn_of_text(run, found, is_summary=True)
         return found.outcome.written.text
 
     def _size(self, text: str) -> int:

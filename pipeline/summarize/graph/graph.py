@@ -351,7 +351,7 @@ async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -
     begin_key, *_ = begin_keys(f"reduce\n{run.call_scope}", [hash_text(member.text) for member in members[:2]])
     is_half_full = 2 * len(members) >= run.plan.group_size
     merged = await ask_text(run, step, task, begin_key if is_half_full else "")
-    await warn_of_text(run, merged)
+    await warn_of_text(run, merged, is_summary=is_final and run.plan.shape.is_plain)
     run.channel.offer(
         GroupDone(
             level=step.level,

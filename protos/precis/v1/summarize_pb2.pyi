@@ -1740,7 +1740,7 @@ class SummaryWarning(_message.Message):
     PLACE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """Stable word for programs, for example "empty_chunks" or "critic_not_content". Those of texts are
+    """Stable word for programs, for example "empty_chunks", "focus_missed" or "critic_not_content". Those of texts are
     "refusal", "empty", "too_short", "repetition", "echo", "other_language", "cut", "order", "unsupported" and
     "lost_values". What a text invents is "invented_number", "wrong_unit", "invented_date", "invented_code",
     "invented_name" or "invented_topic".

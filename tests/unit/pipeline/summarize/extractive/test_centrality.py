@@ -95,7 +95,7 @@ def focused(text: str, focus: str, **chances: float) -> list[str]:
     vectors = np.stack([bag_of_words(excerpts[at].text) for at in positions]).astype(np.float64)
     wanted = bag_of_words(focus).astype(np.float64)
     passages = rank_passages(Material(excerpts, positions, vectors, frozenset()), focus, wanted)
-    values = score_focus(vectors @ wanted, passages, [chances.get(passage.text, 0.0) for passage in passages])
+    values, _ = score_focus(vectors @ wanted, passages, [chances.get(passage.text, 0.0) for passage in passages])
     return [excerpts[positions[row]].text for row in np.argsort(-values, kind="stable")]
 
 

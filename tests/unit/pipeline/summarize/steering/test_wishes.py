@@ -124,7 +124,14 @@ async def test_the_extractive_writer_holds_a_length_within_a_tenth(
 
 async def test_what_is_about_the_focus_comes_first(tmp_path: Path) -> None:
     focus = SummarizeOptions(target_words=14, focus="pump P-33")
-    assert "P-33" in (await summary(tmp_path, extractive(), focus)).text
+    found = await summary(tmp_path, extractive(), focus)
+    assert "P-33" in found.text
+    assert "focus_missed" not in {warning.code for warning in found.warnings}
+
+
+async def test_a_focus_that_nothing_answers_is_warned_of_once(tmp_path: Path) -> None:
+    found = await summary(tmp_path, extractive(), SummarizeOptions(target_words=14, focus="recipes for apple pie"))
+    assert [warning.code for warning in found.warnings].count("focus_missed") == 1
     assert "P-33" not in (await summary(tmp_path, extractive(), SummarizeOptions(target_words=14))).text
 
 
