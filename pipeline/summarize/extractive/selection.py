@@ -1,7 +1,7 @@
 """Scores sentences and selects excerpts under a token budget.
 
-A sentence is worth how much it says of what its stretch of the document is about, by position and centrality, or how
-well its passage answers a focus. An author opens a section with what it is about: its first dozen sentences count more.
+A sentence is worth how much it says of what its stretch is about, by position and centrality. With a focus its worth is
+how well its passage answers. An author opens a section with what it is about: its first dozen sentences count more.
 A text that begins in the middle of a section, a talk and a list have none.
 
 Chosen are sentences that are worth most and say something new, then what has most values. Values are a bonus of the
@@ -120,7 +120,7 @@ _PASSAGE_WORDS, _WORDS_WEIGHT, _PROCEDURE_WEIGHT, _ENTAILMENT_WEIGHT = 60, 0.4, 
 _ANSWER = 0.85  # worth from which a passage answers: of 231 questions about other documents 18% come so far
 
 
-class Passage(NamedTuple):
+class RankedPassage(NamedTuple):
     """Neighbours below one title, a procedure as a whole."""
 
     rows: list[int]  # of the material's sentences, rising
@@ -128,7 +128,7 @@ class Passage(NamedTuple):
     worth: float
 
 
-def rank_passages(material: "Material", focus: str, wanted: Float64) -> list[Passage]:
+def rank_passages(material: "Material", focus: str, wanted: Float64) -> list[RankedPassage]:
     """Returns passages, best first: like a focus as a whole and in their closest sentence, and with its rare words.
 
     An embedder, which gives `wanted`, knows no part numbers. Words above a procedure count once more.
@@ -150,7 +150,7 @@ def rank_passages(material: "Material", focus: str, wanted: Float64) -> list[Pas
     titled = np.array([sum(rarity[stem] for stem in wanted_stems & _stems(title)) for title in procedures])
     words = (_WORDS_WEIGHT * shares + _PROCEDURE_WEIGHT * titled) / max(1e-9, sum(rarity.values()))
     worth = whole + [likeness[rows].max() for rows in groups] + words
-    return sorted(map(Passage, groups, texts, worth.tolist()), key=lambda passage: -passage.worth)
+    return sorted(map(RankedPassage, groups, texts, worth.tolist()), key=lambda passage: -passage.worth)
 
 
 def _neighbours(material: "Material") -> Iterator[tuple[str, list[int]]]:
@@ -175,7 +175,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(table.content_stems(range(len(table))))
 
 
-def score_focus(likeness: Float64, passages: Sequence[Passage], chances: Sequence[float]) -> tuple[Float64, bool]:
+def score_focus(likeness: Float64, passages: Sequence[RankedPassage], chances: Sequence[float]) -> tuple[Float64, bool]:
     """Scores sentences by likeness to a focus and their passage, the best one's first; also tells if that one answers.
 
     Args:
