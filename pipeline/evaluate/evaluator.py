@@ -5,9 +5,9 @@ claims and outline points are compared with passages, as the judge compares clai
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pipeline.errors import InvalidInputError
@@ -52,9 +52,9 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
 from pipeline.reading.document import ReadText
+from pipeline.reading.framing import framing_length
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.sentences import claims
-from pipeline.reading.summary_text import without_framing
+from pipeline.reading.sentences import Sentence, claims
 from pipeline.reading.words import token_offsets
 from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
@@ -211,8 +211,7 @@ def _comparisons(
     text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
     read = ReadText.of(text_id, standard, config.max_sentence_chars)
     standard_finder = PremiseFinder(read, has_turns=not is_gold)
-    stated = without_framing(summary.table, claims(summary.sentences), standard_finder.index)
-    told = ReadText.split(summary.text, stated, summary.table)
+    told = ReadText.split(summary.text, list(_stated(summary)), summary.table)
     # Short passages alone: what else a summary says must not decide whether it tells a fact.
     finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
     flow = compare([point.whole() for point in _normalized(OUTLINE, gold.logical_outline)], finder)
@@ -220,6 +219,14 @@ def _comparisons(
         return [], [], flow
     facts = [claim for place, fact in enumerate(gold.key_facts) for claim in _claims(f"{KEY_FACTS}[{place}]", fact)]
     return compare(facts, finder), compare([told.passages[at] for at in told.claims], standard_finder), flow
+
+
+def _stated(summary: ReadText) -> Iterator[Sentence]:
+    """Yields what the claims of a summary state, without what only frames it: "Here is a summary:"."""
+    for sentence in claims(summary.sentences):
+        start = sentence.start + framing_length(summary.text.text[sentence.start : sentence.end])
+        if start < sentence.end:
+            yield replace(sentence, start=start)
 
 
 def gold_text(gold: GoldStandardSummary) -> str:

@@ -87,7 +87,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     split, table = split_sentences(text.text, max_sentence_chars), WordTable.of(text.text)
     whole = list(_told(table, split, _shared_words(table, source)))
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = without_framing(table, parts, source)
+    stated = _without_framing(table, parts, source)
     if all(_only_names(table, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
@@ -233,7 +233,7 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def without_framing(table: WordTable, sentences: Iterable[Sentence], source: WordIndex) -> list[Sentence]:
+def _without_framing(table: WordTable, sentences: Iterable[Sentence], source: WordIndex) -> list[Sentence]:
     """Returns what sentences state of a source; none for those that only frame a summary."""
     if not FRAMING.is_on:
         return list(sentences)

@@ -372,10 +372,11 @@ class Claim(_message.Message):
     it can only lower one.
     """
     premise_read: _builtins.str
-    """Premise and claim as the NLI model read them: in small letters, values as the premise writes them. `Entail` gives
-    `entailment` of this pair again. Empty when the source states nothing.
+    """`premise` as the NLI model read it: in small letters. `Entail` gives `entailment` of this and `claim_read` again.
+    Empty when the source states nothing.
     """
     claim_read: _builtins.str
+    """The claim likewise, its values as the premise writes them."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""

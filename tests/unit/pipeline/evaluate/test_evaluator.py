@@ -126,14 +126,12 @@ def test_the_source_text_can_be_the_standard_of_precision() -> None:
     assert premises == {"datum.entry.text"}
 
 
-@pytest.mark.parametrize(
-    ("text", "count"), [(f"Sure! {FIRST} I hope this helps!", 1), ("I'm sorry, I can't do it.", 0)]
-)
-def test_what_only_frames_a_summary_is_no_claim(text: str, count: int) -> None:
+@pytest.mark.parametrize("text", [f"Sure! {FIRST} I hope this helps!", f"Here is a summary of it: {FIRST}"])
+def test_what_only_frames_a_summary_is_no_claim(text: str) -> None:
     parts = evaluate(generated=GeneratedSummary(text=text, finish_reason="stop")).components
     assert parts is not None
     assert parts.facts is not None
-    assert [claim.hypothesis.quote for claim in parts.facts.sentences] == [FIRST] * count
+    assert [claim.hypothesis.quote for claim in parts.facts.sentences] == [FIRST]
 
 
 def test_a_key_fact_of_two_sentences_counts_as_two_and_one_without_words_as_missed() -> None:
