@@ -1925,7 +1925,9 @@ class Summary(_message.Message):
     status: Global___SummaryStatus.ValueType
     """Done, or why not."""
     text: _builtins.str
-    """Markdown. Of a partial summary the texts of the last level that is complete, else all extractions."""
+    """Markdown. Of a partial summary the texts of the last level that is complete, else all extractions.
+    Empty before a language model's first answer.
+    """
     writer: _builtins.str
     """Who wrote it."""
     iteration: _builtins.int

@@ -63,6 +63,13 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
         assert view.summary.failure.kind == kind
 
 
+async def test_a_document_that_no_model_answered_about_is_no_partial_summary(start: Start) -> None:
+    async with bench(start, Script(), llm={"base_url": "http://127.0.0.1:9/v1"}) as served:
+        options = pb.SummarizeOptions(target_words=20)  # a single batch is left whole, without a call
+        followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(8), options=options)))
+    assert (followed.summary.status, followed.summary.text) == (pb.SUMMARY_STATUS_FAILED, "")
+
+
 async def test_without_a_language_model_sentences_are_chosen_and_have_the_length_of_the_schedule(
     channel: grpc.aio.Channel,
 ) -> None:
