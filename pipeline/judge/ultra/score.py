@@ -84,8 +84,11 @@ async def score_ultra(
 
     opinions = await asyncio.gather(*map(form, MetricName))
     metrics = tuple(to_metric(opinion, table, config) for opinion in opinions)
-    failed = [opinion for opinion in opinions if isinstance(opinion, Opinion) and opinion.failure]
-    notes = tuple(f"{opinion.metric.value}: tools alone, {opinion.failure}" for opinion in failed)
+    alone: dict[str, list[str]] = {}  # metrics by what failed: often one thing for all
+    for opinion in opinions:
+        if isinstance(opinion, Opinion) and opinion.failure:
+            alone.setdefault(opinion.failure, []).append(opinion.metric.value)
+    notes = tuple(f"{', '.join(names)}: tools alone, {failure}" for failure, names in alone.items())
     return FrameworkResult(Framework.ULTRA, metrics, notes)
 
 
@@ -185,7 +188,7 @@ def _reason(opinion: Opinion, caps: tuple[Cap, ...], doubt: str) -> str:
         (
             f"Tools on a scale of 1 to 5: {said}.",
             f"The language model: {opinion.reading.reason}" if opinion.reading and opinion.reading.reason else "",
-            f"The language model gave nothing usable ({opinion.failure}); the tools decide." if opinion.failure else "",
+            "The language model gave nothing usable; the tools decide." if opinion.failure else "",
             f"Decided by {cite_first(opinion.places)}." if opinion.places else "",
             *(f"Capped at {cap.limit:.2f}: {cap.reason}" for cap in caps if cap.lowered),
             doubt,

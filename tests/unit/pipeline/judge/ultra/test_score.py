@@ -86,11 +86,13 @@ def test_the_form_of_the_paper_can_be_chosen() -> None:
     assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], FAIR, form=FusionForm.PAPER_RAW).score)
 
 
-def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
-    judge = ScriptedLevelJudge({RELEVANCE: "refused: the model declined"})
+def test_a_failing_model_leaves_metrics_to_the_tools_and_is_told_once() -> None:
+    failure = "refused: the model declined"
+    judge = ScriptedLevelJudge({RELEVANCE: failure, HALLUCINATION: failure})
     outcome = score(table(), read_level=judge.read_level)
     assert outcome.degraded
-    assert outcome.notes == ("relevance: tools alone, refused: the model declined",)
+    assert outcome.notes == (f"hallucination, relevance: tools alone, {failure}",)
+    assert failure not in outcome[RELEVANCE].reason
     assert outcome[RELEVANCE].score == score(table())[RELEVANCE].score
     assert outcome[ALIGNMENT].inputs["level_source"] == "log_probabilities"
     assert not score(table()).degraded
