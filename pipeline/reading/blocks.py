@@ -15,6 +15,7 @@ from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
 from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts, spoken
+from pipeline.reading.word_lists import FUNCTION_WORDS
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
@@ -176,10 +177,15 @@ def _title_and_text(text: str, block: Block) -> Iterator[Block]:
 
 def _is_numbered_title(text: str, block: Block, below: Block | None) -> bool:
     """Tells whether a numbered item is a short title, and a text goes on below it, not the next item."""
-    if block.kind is not BlockKind.STEP or not block.mark[:-1].isdigit() or block.level > _MOST_HEADING_INDENT:
+    if block.kind is not BlockKind.STEP or not block.mark[:-1].isdigit():
         return False
     title, _, rest = text[block.start : block.end].partition("\n")
-    if not (_is_label(title.strip()) and title[0].isupper() and len(title.split()) <= _MOST_TITLE_WORDS):
+    words = title.split()
+    if title.endswith("."):  # "Source Code." in capitals is a title, and "Close the valve." is a step
+        is_named = all(word[0].isupper() or word in FUNCTION_WORDS for word in words)
+    else:
+        is_named = _is_label(title.strip()) and block.level <= _MOST_HEADING_INDENT
+    if not (is_named and title[0].isupper() and len(words) <= _MOST_TITLE_WORDS):
         return False
     if rest:
         return rest.lstrip()[0].isupper()
