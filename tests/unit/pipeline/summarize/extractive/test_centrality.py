@@ -55,6 +55,16 @@ def test_a_text_that_begins_in_the_middle_has_no_first_sentence() -> None:
     assert headed[0] > headed[2]
 
 
+@pytest.mark.parametrize("page", ["", "# Manual\n\nDocument 4410, revision D.\n\n"])
+def test_the_first_section_that_says_something_counts_more_than_the_next(page: str) -> None:
+    same = "The two pumps of this plant move all of the cold water from one basin to the other"
+    text = f"{page}# Pumps\n\n{same}.\n\n# Water\n\n{same}!"
+    values = scores(text)
+    assert values[f"{same}."] > values[f"{same}!"]
+    values = scores(text, starts_document=False)
+    assert values[f"{same}."] == values[f"{same}!"]
+
+
 CHAT = """\
 Ann: Did you see the long game last night, it was great?
 Bob: We agreed to send the offer on Friday.
