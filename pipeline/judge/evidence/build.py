@@ -36,7 +36,7 @@ from pipeline.judge.evidence.tone import (
     without_heat,
 )
 from pipeline.judge.second_reader import ReadAgain, SecondReadings
-from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
+from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
@@ -77,7 +77,7 @@ async def build_evidence(
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make, preferred))
     stopwatch.lap("proposals_ms")
-    ask = partial(CheckedScores.ask, models.entailment, fold_case=draft.folds_case)
+    ask = partial(PairScores.ask, models.entailment, fold_case=draft.folds_case, with_marks=True)
     hypotheses = [claim.hypothesis for claim in plan.claims]
     said = await ask_support(ask, hypotheses)
     supports = await off_loop(lambda: [read_support(one, said, config) for one in hypotheses])
@@ -109,7 +109,7 @@ class CheckedClaims:
     facts: Sequence[Mapping[int, FactPlan]]
 
     @classmethod
-    def of(cls, plan: EvidencePlan, scores: CheckedScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
+    def of(cls, plan: EvidencePlan, scores: PairScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
         """Labels the claims. Sentences that may raise a score tell something, unless they or repeats are opposite.
 
         A point is told no better than by the repeats in their place: other words for the same tell no more.
