@@ -162,7 +162,7 @@ def to_embed_response(batch: ItemBatch, model: common_pb2.ModelIdentity, call_id
 
 
 def _results(response: Any, batch: ItemBatch, call_id: str, items: str) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
-    """Adds timings and results to a response of Embed or Entail. Yields the results that have no error, to be filled."""
+    """Adds timings and results to a response of Embed or Entail. Yields those without an error, to be filled."""
     response.timings.queue.FromNanoseconds(int(batch.queue_s * 1e9))
     response.timings.compute.FromNanoseconds(int(batch.compute_s * 1e9))
     response.timings.cache_hit_count = batch.cache_hit_count
