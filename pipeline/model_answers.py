@@ -10,7 +10,6 @@ from pipeline.errors import ModelOutputError
 from pipeline.protocols import (
     CONTRADICTION,
     ENTAILMENT,
-    CheckedPairs,
     ClaimChecker,
     Embedder,
     Entailment,
@@ -88,14 +87,17 @@ def in_small_letters(pair: Pair) -> Pair:
 
 
 class PairScores:
-    """What the NLI model said about every pair."""
+    """What the NLI model said about every pair, and about the tokens of its hypothesis where it was asked for marks."""
 
-    def __init__(self, pairs: Sequence[Pair], probabilities: Float32) -> None:
+    def __init__(
+        self, pairs: Sequence[Pair], probabilities: Float32, marks: Sequence[tuple[TokenMark, ...]] | None = None
+    ) -> None:
         """Checks that there is an answer for every pair.
 
         Args:
             pairs: as submitted, without repeats.
             probabilities: shape (pairs, 3), columns entailment, neutral, contradiction.
+            marks: by pair, of the tokens of its hypothesis. None: of no pair.
 
         Raises:
             ModelOutputError: wrong shape, or values that are not finite.
@@ -104,64 +106,49 @@ class PairScores:
             raise ModelOutputError(f"{len(pairs)} pairs got probabilities of shape {probabilities.shape}")
         if not np.isfinite(probabilities).all():
             raise ModelOutputError("the NLI model returned values that are not finite")
+        marks = ((),) * len(pairs) if marks is None else marks
+        if len(marks) != len(pairs):
+            raise ModelOutputError(f"{len(pairs)} pairs got marks for {len(marks)}")
         clipped = probabilities.astype(np.float64).clip(0, 1)
-        self._entailments: dict[Pair, float] = dict(zip(pairs, clipped[:, ENTAILMENT].tolist(), strict=True))
-        self._contradictions: dict[Pair, float] = dict(zip(pairs, clipped[:, CONTRADICTION].tolist(), strict=True))
+        answers = zip(clipped[:, ENTAILMENT].tolist(), clipped[:, CONTRADICTION].tolist(), marks, strict=True)
+        self._answers: dict[Pair, tuple[float, float, tuple[TokenMark, ...]]] = dict(zip(pairs, answers, strict=True))
 
     @classmethod
-    async def ask(cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False) -> Self:
+    async def ask(
+        cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False, with_marks: bool = False
+    ) -> Self:
         """Has all pairs scored in one submission, or in none when there are none.
 
         Args:
             fold_case: the model reads both texts in small letters.
+            with_marks: it also marks tokens, if it can.
         """
+        if not pairs:
+            return cls((), np.empty((0, _COLUMNS), dtype=np.float32))
         read = [in_small_letters(pair) for pair in pairs] if fold_case else pairs
-        return cls(pairs, await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
+        if with_marks and isinstance(model, ClaimChecker):
+            checked = await model.check(read)
+            return cls(pairs, checked.probabilities, checked.marks)
+        return cls(pairs, await model.entail(read))
 
     def __contains__(self, pair: Pair) -> bool:
-        return pair in self._entailments
+        return pair in self._answers
 
     def __len__(self) -> int:
-        return len(self._entailments)
+        return len(self._answers)
 
     def add(self, others: Self) -> None:
         """Adds what the model said about other pairs."""
-        self._entailments |= others._entailments
-        self._contradictions |= others._contradictions
+        self._answers |= others._answers
 
     def entailment(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise entails a hypothesis, in [0, 1]."""
-        return self._entailments[premise, hypothesis]
+        return self._answers[premise, hypothesis][0]
 
     def contradiction(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise contradicts a hypothesis, in [0, 1]."""
-        return self._contradictions[premise, hypothesis]
-
-
-class CheckedScores(PairScores):
-    """What the NLI model said about every pair, and about the tokens of its hypothesis where it marks them."""
-
-    def __init__(self, pairs: Sequence[Pair], checked: CheckedPairs) -> None:
-        """Checks as `PairScores` does, and that there are marks for every pair."""
-        super().__init__(pairs, checked.probabilities)
-        if len(checked.marks) != len(pairs):
-            raise ModelOutputError(f"{len(pairs)} pairs got marks for {len(checked.marks)}")
-        self._marks = dict(zip(pairs, checked.marks, strict=True))
-
-    @classmethod
-    async def ask(cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False) -> Self:
-        """Has all pairs scored in one submission; a model that marks no tokens leaves every pair without marks."""
-        read = [in_small_letters(pair) for pair in pairs] if fold_case else pairs
-        if pairs and isinstance(model, ClaimChecker):
-            return cls(pairs, await model.check(read))
-        probabilities = await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)
-        return cls(pairs, CheckedPairs(probabilities, ((),) * len(pairs)))
-
-    def add(self, others: Self) -> None:
-        """Adds what the model said about other pairs and their tokens."""
-        super().add(others)
-        self._marks |= others._marks
+        return self._answers[premise, hypothesis][1]
 
     def marks(self, premise: str, hypothesis: str) -> tuple[TokenMark, ...]:
         """Returns what the model thinks of the tokens of a hypothesis, in order."""
-        return self._marks[premise, hypothesis]
+        return self._answers[premise, hypothesis][2]

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pipeline.judge.config import JudgeConfig, JudgementCacheConfig
 from pipeline.judge.evidence.build import Assistant, build_evidence
-from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource
+from pipeline.judge.evidence.plan import EvidenceRequest, ReadSource
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
@@ -39,6 +39,7 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.summary_text import NoStatementError
+from pipeline.tasks import alongside
 from pipeline.tracing import note, open_judge_span
 
 Emit = Callable[[JudgeEvent], None]
@@ -184,15 +185,11 @@ class Judge:
         Arguments and errors are those of `judge`.
         """
         events: asyncio.Queue[JudgeEvent | None] = asyncio.Queue()  # holds no more than there are metrics
-        work = asyncio.create_task(self._answer(request, models, events.put_nowait))
-        work.add_done_callback(lambda _: events.put_nowait(None))
-        try:
+        async with alongside(self._answer(request, models, events.put_nowait)) as work:
+            work.add_done_callback(lambda _: events.put_nowait(None))
             while (event := await events.get()) is not None:
                 yield event
             yield await work
-        finally:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)  # the reader has left, or has had the error already
 
     async def _answer(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
@@ -277,7 +274,7 @@ class Judge:
         propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
         with open_judge_span("judge evidence") as span:
             source = await self.read(request.source)
-            asked = EvidenceRequest(source, request.summary, _read_parts(request, models))
+            asked = EvidenceRequest(source, request.summary, frozenset(request.wanted))
             assistant = Assistant(propose, self._second_reader(request, models))
             table = await build_evidence(
                 asked, models, self._config.evidence, assistant=assistant, off_loop=self._off_loop
@@ -330,19 +327,6 @@ class Judge:
             )
         _emit_metrics(result, emit)
         return result
-
-
-_READ_BY = {
-    Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
-    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.JUDGE_KEY_POINTS},
-    Framework.ULTRA: {EvidencePart.JUDGE_KEY_POINTS, EvidencePart.SUBJECT},
-}
-
-
-def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
-    """Returns the parts of the evidence that somebody will read; a language model grades by intent."""
-    graded = {EvidencePart.INTENT} if models.chat else set()
-    return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
 
 
 def _chat_identity(models: Models) -> str | None:

@@ -119,9 +119,8 @@ def reply_schema(kind: type[BaseModel], title: str) -> dict[str, Any]:
 
 def fits(chat: ChatModel, request: ChatRequest) -> bool:
     """Tells whether prompt and longest answer fit into the model's context."""
-    prompt = sum(chat.count_tokens(message.content) for message in request.messages)
     overhead = 64  # roles, and what the chat template adds
-    return prompt + request.max_tokens + overhead <= chat.context_tokens
+    return request.prompt_tokens(chat.count_tokens) + request.max_tokens + overhead <= chat.context_tokens
 
 
 _AROUND = " \t\n\r\"'`*().:,{}[]<>"

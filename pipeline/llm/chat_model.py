@@ -64,6 +64,11 @@ class ChatRequest:
     # attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.
     on_draft: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
+    def prompt_tokens(self, count_tokens: Callable[[str], int]) -> int:
+        """Returns how many tokens its messages have by some count, pictures included."""
+        image_tokens = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
+        return sum(count_tokens(one.content) + image_tokens * len(one.images) for one in self.messages)
+
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:

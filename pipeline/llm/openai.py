@@ -24,7 +24,8 @@ from pipeline.llm.dialect import Dialect, Trial, request_body
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
-from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_count
+from pipeline.llm.token_count import estimate_tokens, load_token_count
+from pipeline.tasks import alongside
 from pipeline.tracing import open_span
 
 _log = logging.getLogger(__name__)
@@ -121,15 +122,11 @@ class OpenAiChatModel:
 
     async def _unless_silent(self, asking: Coroutine[Any, Any, Completion]) -> Completion:
         """Returns an answer that its caller can do without; leaves an endpoint that gives no sign of life."""
-        answering = asyncio.create_task(asking)
-        try:
+        async with alongside(asking) as answering:
             await asyncio.wait({answering}, timeout=0 if self._endpoint.is_silent else self.silent_s)
             if not answering.done() and not await self._endpoint.lives():
                 raise errors.ConnectionFailedError(f"the endpoint {self._config.base_url} gives no sign of life")
             return await answering
-        finally:
-            answering.cancel()
-            await asyncio.gather(answering, return_exceptions=True)
 
     async def _structured(self, request: ChatRequest) -> Completion:
         """Asks for JSON that fits the schema."""
@@ -165,7 +162,7 @@ class OpenAiChatModel:
                 if held is not None or not has_more:
                     raise  # who held thoughts to so much may ask again
             except errors.ContextOverflowError:
-                prompt = _prompt_tokens(request, self.count_tokens)
+                prompt = request.prompt_tokens(self.count_tokens)
                 most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
                 if thinking <= most_thinking:
                     raise
@@ -209,7 +206,7 @@ class OpenAiChatModel:
         """Estimates what a request may cost; not worth the time when nobody counts."""
         if self._endpoint.config.rates.tokens_per_minute is None:
             return 0
-        return _prompt_tokens(request, estimate_tokens) + request.max_tokens
+        return request.prompt_tokens(estimate_tokens) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self._endpoint.usage
@@ -231,7 +228,7 @@ class OpenAiChatModel:
             error = failure
             is_cut = isinstance(failure, errors.EmptyAnswerError) and failure.finish_reason == "length"
             if is_cut and not failure.usage.completion_tokens:  # it does not count: all that it might was taken
-                failure.usage = LlmUsage(1, _prompt_tokens(request, self.count_tokens), request.max_tokens)
+                failure.usage = LlmUsage(1, request.prompt_tokens(self.count_tokens), request.max_tokens)
             usage.count_tokens(failure.usage, self._config.prices)
             raise
         finally:
@@ -247,7 +244,7 @@ class OpenAiChatModel:
         """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
         told, written = completion.usage, self.count_tokens(completion.text)
         self.dialect.learn_thoughts(told.completion_tokens - round(1.2 * written))  # it may be a fifth too low
-        prompt_tokens = told.prompt_tokens or _prompt_tokens(request, self.count_tokens)
+        prompt_tokens = told.prompt_tokens or request.prompt_tokens(self.count_tokens)
         usage = LlmUsage(1, prompt_tokens, told.completion_tokens or written)
         return replace(completion, usage=usage, model=completion.model or self._config.model)
 
@@ -281,11 +278,6 @@ def _most_bytes(request: ChatRequest) -> int:
 def _most_chars(request: ChatRequest) -> int:
     """Returns how long the text of an answer may be: no token has as many characters."""
     return 1_024 + request.max_tokens * 16
-
-
-def _prompt_tokens(request: ChatRequest, count_tokens: TokenCount) -> int:
-    image_tokens = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
-    return sum(count_tokens(one.content) + image_tokens * len(one.images) for one in request.messages)
 
 
 def _span_attributes(config: LlmConfig, request: ChatRequest) -> dict[str, str | int | float]:

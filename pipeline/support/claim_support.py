@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -44,7 +44,6 @@ MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
 PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
 SHORT_PASSAGE_CHARS = 250  # of a second, shorter one: the passage that entails more counts
 ENTAILED = 0.98  # entailment by the shorter one from which the longer one is not read
-Scores = TypeVar("Scores", bound=PairScores)
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -169,7 +168,9 @@ def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
     return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
-async def ask_support(ask: Callable[[Sequence[Pair]], Awaitable[Scores]], statements: Iterable[Hypothesis]) -> Scores:
+async def ask_support(
+    ask: Callable[[Sequence[Pair]], Awaitable[PairScores]], statements: Iterable[Hypothesis]
+) -> PairScores:
     """Asks a model about statements: beside their short passages, then beside the longer ones of those left open.
 
     Args:

@@ -5,7 +5,7 @@ What a call's submissions share: its deadline and priority, as the inference pac
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -87,6 +87,10 @@ LATER_SHARE_WAIT_S = 60.0
 """How long a call that has been admitted waits for room for its next share, within its deadline."""
 
 
+Pairs = Sequence[tuple[str, str]]
+"""Premises and hypotheses."""
+
+
 class BoundEntailment:
     """The NLI model in one call's scope: pipeline.protocols.ClaimChecker."""
 
@@ -95,28 +99,26 @@ class BoundEntailment:
         self._model = model
         self._scope = scope
 
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+    async def entail(self, pairs: Pairs) -> Float32:
         """Scores all pairs, a share of them at a time: the queue is first in, first out, and others are behind it."""
-        with open_span(_tracer, f"{self._scope.name} entail", prefixed({"pair_count": len(pairs)})):
-            batches = [batch async for batch in self._in_shares(self._model.entail, pairs)]
-        return np.concatenate([batch.values for batch in batches])
+        return np.concatenate([batch.values for batch in await self._in_shares("entail", self._model.entail, pairs)])
 
-    async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
+    async def check(self, pairs: Pairs) -> CheckedPairs:
         """Scores all pairs and the tokens of their hypotheses, in shares as `entail` does."""
-        with open_span(_tracer, f"{self._scope.name} check", prefixed({"pair_count": len(pairs)})):
-            batches = [batch async for batch in self._in_shares(self._model.check, pairs)]
+        batches = await self._in_shares("check", self._model.check, pairs)
         marks = (tuple(TokenMark(*mark) for mark in pair) for batch in batches for pair in batch.marks)
         return CheckedPairs(np.concatenate([batch.values for batch in batches]), tuple(marks))
 
     async def _in_shares(
-        self, ask: Callable[[Sequence[tuple[str, str]], Call], Awaitable[ItemBatch]], pairs: Sequence[tuple[str, str]]
-    ) -> AsyncGenerator[ItemBatch, None]:
-        scope = self._scope
-        for first in range(0, max(1, len(pairs)), SHARE):
-            batch = await scope.submit(partial(ask, pairs[first : first + SHARE]))
-            scope.usage.truncated_pair_count += sum(batch.truncated)
-            yield batch
-            scope = replace(scope, max_queue_wait_s=max(scope.max_queue_wait_s, LATER_SHARE_WAIT_S))
+        self, verb: str, ask: Callable[[Pairs, Call], Awaitable[ItemBatch]], pairs: Pairs
+    ) -> list[ItemBatch]:
+        scope, batches = self._scope, list[ItemBatch]()
+        with open_span(_tracer, f"{scope.name} {verb}", prefixed({"pair_count": len(pairs)})):
+            for first in range(0, max(1, len(pairs)), SHARE):
+                batches.append(await scope.submit(partial(ask, pairs[first : first + SHARE])))
+                scope.usage.truncated_pair_count += sum(batches[-1].truncated)
+                scope = replace(scope, max_queue_wait_s=max(scope.max_queue_wait_s, LATER_SHARE_WAIT_S))
+        return batches
 
 
 class BoundEmbedder:

@@ -6,7 +6,7 @@ Turns what the inference package answers into the messages of InferenceService.
 """
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import chain, islice
 from typing import Any
@@ -154,17 +154,24 @@ def to_embed_response(batch: ItemBatch, model: common_pb2.ModelIdentity, call_id
     response = inference_pb2.EmbedResponse(model=model)
     rows = batch.values if sys.byteorder == "little" else batch.values.byteswap()
     prefix = values_prefix(rows.shape[1])
-    for index, token_count in enumerate(batch.token_counts):
+    for index, result in _results(response, batch, call_id, "texts"):
+        result.embedding.MergeFromString(prefix + rows[index].tobytes())
+        result.embedding.token_count = batch.token_counts[index]
+        result.embedding.truncated = batch.truncated[index]
+    return response
+
+
+def _results(response: Any, batch: ItemBatch, call_id: str, items: str) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
+    """Adds timings and results to a response of Embed or Entail. Yields those without an error, to be filled."""
+    response.timings.queue.FromNanoseconds(int(batch.queue_s * 1e9))
+    response.timings.compute.FromNanoseconds(int(batch.compute_s * 1e9))
+    response.timings.cache_hit_count = batch.cache_hit_count
+    for index in range(len(batch.token_counts)):
         result = response.results.add()
         if index in batch.errors:
-            result.error.CopyFrom(to_item_error(batch.errors[index], call_id, f"texts[{index}]"))
-            continue
-        embedding = result.embedding
-        embedding.MergeFromString(prefix + rows[index].tobytes())
-        embedding.token_count = token_count
-        embedding.truncated = batch.truncated[index]
-    _set_timings(response.timings, batch)
-    return response
+            result.error.CopyFrom(to_item_error(batch.errors[index], call_id, f"{items}[{index}]"))
+        else:
+            yield index, result
 
 
 @cache
@@ -176,16 +183,11 @@ def values_prefix(dimension: int) -> bytes:
 def to_entail_response(batch: ItemBatch, model: common_pb2.ModelIdentity, call_id: str) -> inference_pb2.EntailResponse:
     """Builds the response of Entail."""
     response = inference_pb2.EntailResponse(model=model)
-    for index, (entailment, neutral, contradiction) in enumerate(batch.values.tolist()):
-        result = response.results.add()
-        if index in batch.errors:
-            result.error.CopyFrom(to_item_error(batch.errors[index], call_id, f"pairs[{index}]"))
-            continue
+    values = batch.values.tolist()
+    for index, result in _results(response, batch, call_id, "pairs"):
         scores = result.scores
-        scores.entailment, scores.neutral, scores.contradiction = entailment, neutral, contradiction
-        scores.token_count = batch.token_counts[index]
-        scores.truncated = batch.truncated[index]
-    _set_timings(response.timings, batch)
+        scores.entailment, scores.neutral, scores.contradiction = values[index]
+        scores.token_count, scores.truncated = batch.token_counts[index], batch.truncated[index]
     return response
 
 
@@ -203,9 +205,3 @@ def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
         execution_provider=model.compute.backends[0].execution_provider,
         ready=is_ready,
     )
-
-
-def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
-    timings.queue.FromNanoseconds(int(batch.queue_s * 1e9))
-    timings.compute.FromNanoseconds(int(batch.compute_s * 1e9))
-    timings.cache_hit_count = batch.cache_hit_count

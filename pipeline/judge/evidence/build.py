@@ -10,7 +10,6 @@ from typing import NamedTuple, Self
 from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.labels import RaisingSentences, mark_raising, read_claim
 from pipeline.judge.evidence.plan import (
-    EvidencePart,
     EvidencePlan,
     EvidenceRequest,
     FactPlan,
@@ -35,8 +34,9 @@ from pipeline.judge.evidence.tone import (
     read_drift,
     without_heat,
 )
+from pipeline.judge.result import Framework
 from pipeline.judge.second_reader import ReadAgain, SecondReadings
-from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
+from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
@@ -77,7 +77,7 @@ async def build_evidence(
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make, preferred))
     stopwatch.lap("proposals_ms")
-    ask = partial(CheckedScores.ask, models.entailment, fold_case=draft.folds_case)
+    ask = partial(PairScores.ask, models.entailment, fold_case=draft.folds_case, with_marks=True)
     hypotheses = [claim.hypothesis for claim in plan.claims]
     said = await ask_support(ask, hypotheses)
     supports = await off_loop(lambda: [read_support(one, said, config) for one in hypotheses])
@@ -109,7 +109,7 @@ class CheckedClaims:
     facts: Sequence[Mapping[int, FactPlan]]
 
     @classmethod
-    def of(cls, plan: EvidencePlan, scores: CheckedScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
+    def of(cls, plan: EvidencePlan, scores: PairScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
         """Labels the claims. Sentences that may raise a score tell something, unless they or repeats are opposite.
 
         A point is told no better than by the repeats in their place: other words for the same tell no more.
@@ -146,22 +146,22 @@ _UNTOLD = 0.05
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty."""
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
-    draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.draft.config
+    draft, tokenizer, config, readers = plan.draft, models.tokenizer, plan.draft.config, plan.draft.frameworks
     source, summary = draft.source.read, draft.summary.read
     points = _key_points(checked, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
     tone = read_drift(plan, claims, sentences)
-    is_twin, is_judge, has_intent = (
-        part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
-    )
+    twin_facts = plan.facts[:twin_count] if Framework.TWIN_LOCK in readers else ()
+    judge_facts = plan.judge_facts[:judge_count] if readers - {Framework.TWIN_LOCK} else ()
+    has_intent = bool(models.chat or readers - {Framework.ULTRA})  # a language model grades by it
     left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
         omitted_claim_count=draft.omitted_claim_count,
-        twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
-        judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
+        twin_key_points=tuple(points[at] for at in sorted(twin_facts)),
+        judge_key_points=tuple(points[at] for at in sorted(judge_facts)),
         segments=_segments(checked, tokenizer),
         theme=plan.theme,
         intent=describe_intent(source, tone.source_tone, tokenizer, config.intent_tokens) if has_intent else "",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
-from pipeline.model_answers import CheckedScores, in_small_letters
+from pipeline.model_answers import PairScores, in_small_letters
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
@@ -27,9 +27,7 @@ from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel, Support, is_unsupported
 
 
-def read_claim(
-    draft: ReadTexts, plan: ClaimPlan, support: Support, scores: CheckedScores, tokenizer: Tokenizer
-) -> Claim:
+def read_claim(draft: ReadTexts, plan: ClaimPlan, support: Support, scores: PairScores, tokenizer: Tokenizer) -> Claim:
     """Returns a claim with its evidence."""
     told, text = draft.summary.read, plan.hypothesis.text
     place, words = told.passages[plan.sentence], told.ranges[plan.sentence]

@@ -8,12 +8,12 @@ summary, which is made of sentences that may raise a score.
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from math import ceil, log1p
 
 import numpy as np
 
 from pipeline.judge.config import EvidenceConfig
+from pipeline.judge.result import Framework
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import Capitals, ReadText
@@ -38,19 +38,6 @@ from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHA
 
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
-
-
-class EvidencePart(StrEnum):
-    """What of a table is made only for those who read it; else it is empty.
-
-    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's.
-    SUBJECT: cosines of segments, and the salient share.
-    """
-
-    INTENT = "intent"
-    TWIN_KEY_POINTS = "twin_key_points"
-    JUDGE_KEY_POINTS = "judge_key_points"
-    SUBJECT = "subject"
 
 
 FOLDING = Rule(
@@ -110,7 +97,8 @@ class EvidenceRequest:
 
     source: ReadSource  # the whole article; not blank
     summary: str  # not blank
-    parts: frozenset[EvidencePart] = frozenset(EvidencePart)  # that somebody will read
+    # that will read it: what none of them reads is not made, and empty
+    frameworks: frozenset[Framework] = frozenset(Framework)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,13 +116,8 @@ class ReadTexts:
     values: SourceValues  # numbers, dates and names of the source, with the names of the summary
     folds_case: bool  # whether they are compared in small letters
     texts: tuple[str, ...]  # to embed, without repeats
-    parts: frozenset[EvidencePart]  # of the table that somebody will read
+    frameworks: frozenset[Framework]  # that will read the table; all read key points
     config: EvidenceConfig  # by which it is labelled
-
-    @property
-    def is_without_facts(self) -> bool:
-        """Whether nobody reads key points."""
-        return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
 
 
 def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
@@ -161,7 +144,7 @@ def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
         values=source.stated.with_names_of(told.table),
         folds_case=FOLDING.is_on and source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
-        parts=request.parts,
+        frameworks=request.frameworks,
         config=config,
     )
 
@@ -247,7 +230,7 @@ class EvidencePlan:
 
         Those of a sentence that was not embedded are 0.
         """
-        if EvidencePart.SUBJECT not in self.draft.parts or self.theme_sentence is None:
+        if Framework.ULTRA not in self.draft.frameworks or self.theme_sentence is None:
             return 0.0, 0.0
         vector = self.told_closeness.vectors[sentence]
         to_theme = float(np.clip(self.closeness.vectors[self.theme_sentence] @ vector, -1, 1))
@@ -257,7 +240,7 @@ class EvidencePlan:
         """Returns how much of what the source is about some sentences of the summary name, in [0, 1]."""
         told = self.draft.summary.read
         stems = {stem for at in sentences for stem in told.content_stems(told.ranges[at])}
-        return self.draft.source.index.salient_share(stems if EvidencePart.SUBJECT in self.draft.parts else set())
+        return self.draft.source.index.salient_share(stems if Framework.ULTRA in self.draft.frameworks else set())
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
@@ -326,7 +309,7 @@ def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPla
     Only telling sentences tell something, whatever a model thinks of others. No facts where nobody reads them.
     """
     draft = plan.draft
-    if draft.is_without_facts:
+    if not draft.frameworks:
         return {}
     read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, draft.config
     clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
@@ -347,7 +330,7 @@ def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPla
 def _facts(draft: ReadTexts, centrality: Float64, closeness: Closeness, preferred: Sequence[int]) -> list[int]:
     """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read = draft.source.read
-    most = 1 if draft.is_without_facts else max(key_point_counts(read))  # the theme is one
+    most = max(key_point_counts(read)) if draft.frameworks else 1  # the theme is one
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank

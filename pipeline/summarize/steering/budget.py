@@ -45,7 +45,7 @@ class Spending:
 
         Thoughts count, and one that turns out to need more room for them is another call.
         """
-        prompt_tokens = sum(chat.count_tokens(message.content) for message in request.messages)
+        prompt_tokens = request.prompt_tokens(chat.count_tokens)
         while True:
             thinking = chat.thinking_tokens
             answer_tokens = request.max_tokens + thinking

@@ -95,7 +95,7 @@ class JudgeRunner:
     async def _check(self, item: Item) -> tuple[Claim, ...]:
         off_loop = OffLoop(self._executor)
         source = await off_loop(partial(ReadSource, item[0]))
-        request = EvidenceRequest(source, item[1], parts=frozenset())
+        request = EvidenceRequest(source, item[1], frameworks=frozenset())
         try:
             return (await build_evidence(request, self.models, off_loop=off_loop)).claims
         except NoStatementError:

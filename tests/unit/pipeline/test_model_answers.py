@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pipeline.model_answers import CheckedScores, PairScores, small_letters
+from pipeline.model_answers import PairScores, small_letters
 from tests.fakes_pipeline import ScriptedEntailment
 
 
@@ -19,9 +19,9 @@ def test_small_letters_keep_the_length_of_a_text(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", [PairScores, CheckedScores])
-def test_what_the_model_reads_in_small_letters_is_found_by_the_texts_themselves(kind: type[PairScores]) -> None:
+@pytest.mark.parametrize("marked", [False, True])
+def test_what_the_model_reads_in_small_letters_is_found_by_the_texts_themselves(*, marked: bool) -> None:
     model = ScriptedEntailment({("ann sold it.", "ann sold it."): 0.9})
-    scores = asyncio.run(kind.ask(model, [("Ann sold it.", "ANN sold it.")], fold_case=True))
+    scores = asyncio.run(PairScores.ask(model, [("Ann sold it.", "ANN sold it.")], fold_case=True, with_marks=marked))
     assert model.calls == [[("ann sold it.", "ann sold it.")]]
     assert scores.entailment("Ann sold it.", "ANN sold it.") == pytest.approx(0.9)

@@ -106,7 +106,7 @@ async def test_evidence_that_does_not_fit_is_shortened_first() -> None:
     assert not synthesis.degraded
     assert any(note.startswith("evidence_shortened") for note in synthesis.notes)
     (request,) = chat.requests
-    assert sum(chat.count_tokens(message.content) for message in request.messages) + request.max_tokens < 4096
+    assert request.prompt_tokens(chat.count_tokens) + request.max_tokens < 4096
 
 
 async def test_evidence_that_never_fits_degrades_the_answer() -> None:

@@ -143,7 +143,7 @@ async def test_missing_counts_are_estimated() -> None:
             model = OpenAiChatModel(endpoint)
             model.dialect.refused = frozenset({"stream_options"})  # as after a refusal
             completion = await model.complete(request())
-    assert completion.usage.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
+    assert completion.usage.prompt_tokens == request().prompt_tokens(model.count_tokens)
     assert completion.usage.completion_tokens == model.count_tokens(completion.text)
 
 

@@ -7,8 +7,11 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from pipeline.llm.ask import fits
+from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
 from pipeline.llm.errors import LlmSettingsError
 from pipeline.llm.token_count import estimate_tokens, load_token_count
+from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 # Counted with SmolLM2-135M-Instruct.
 KNOWN = {
@@ -27,6 +30,12 @@ def test_the_estimate_is_near(text: str) -> None:
 def test_parts_never_count_less_than_the_whole(first: str, second: str) -> None:
     assert estimate_tokens(first + second) <= estimate_tokens(first) + estimate_tokens(second)
     assert estimate_tokens("") == 0 <= estimate_tokens(first) <= estimate_tokens(first + second)
+
+
+def test_a_picture_counts_where_it_is_asked_whether_a_request_fits() -> None:
+    message = ChatMessage("user", "Look.", (ImagePart("image/png", b""),) * 3)
+    request, chats = ChatRequest((message,), 16, 0.0), (FakeChat("", context_tokens=most) for most in (4_500, 4_600))
+    assert [fits(chat, request) for chat in chats] == [False, True]
 
 
 def test_a_tokenizer_file_counts_exactly(tmp_path: Path) -> None:

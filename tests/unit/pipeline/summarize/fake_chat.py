@@ -19,10 +19,7 @@ class FakeChat:
     """
 
     def __init__(
-        self,
-        *answers: Answer,
-        context_tokens: int = 128_000,
-        answer_to: Callable[[ChatRequest], Answer] | None = None,
+        self, *answers: Answer, context_tokens: int = 128_000, answer_to: Callable[[ChatRequest], Answer] | None = None
     ) -> None:
         self.identity = "fake-chat"
         self.context_tokens = context_tokens
@@ -46,7 +43,3 @@ class FakeChat:
             raise answer
         text, finish_reason = answer if isinstance(answer, tuple) else (answer, "stop")
         return Completion(text, finish_reason, LlmUsage(1, 10, 5), "fake")
-
-    def prompt_tokens(self, request: ChatRequest) -> int:
-        """Counts all messages of a request."""
-        return sum(self.count_tokens(message.content) for message in request.messages)

@@ -215,7 +215,7 @@ async def test_a_continuation_never_overflows_the_context() -> None:
     numbers = " ".join(str(number) for number in range(700))
     writer, chat = writer_with((numbers, "length"), context_tokens=2_048)
     await writer.extract(EXTRACT)
-    assert all(chat.prompt_tokens(request) + request.max_tokens <= 2_048 for request in chat.requests)
+    assert all(request.prompt_tokens(chat.count_tokens) + request.max_tokens <= 2_048 for request in chat.requests)
 
 
 async def test_the_critic_is_told_what_was_measured() -> None:
@@ -272,7 +272,7 @@ async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     verdict = await writer.critique(replace(CRITIQUE, summary=long))
     assert (verdict.critic_verdict, verdict.text) == (CriticVerdict.FAIL, "FAIL\nSecond part.")
     assert verdict.usage.calls == len(chat.requests) > 2
-    assert all(chat.prompt_tokens(request) + request.max_tokens <= 4_096 for request in chat.requests)
+    assert all(request.prompt_tokens(chat.count_tokens) + request.max_tokens <= 4_096 for request in chat.requests)
     prompts = "".join(request.messages[1].content for request in chat.requests)
     assert all(f"Step {number} is" in prompts for number in range(1_500))
 
@@ -326,4 +326,4 @@ async def test_no_prompt_of_a_whole_summary_overflows_a_small_context(tmp_path: 
     result = await summary_of(tmp_path, document, writer)
     assert result.status is SummaryStatus.DONE
     for request in chat.requests:
-        assert chat.prompt_tokens(request) + request.max_tokens <= context_tokens
+        assert request.prompt_tokens(chat.count_tokens) + request.max_tokens <= context_tokens
