@@ -218,7 +218,7 @@ def _any_word(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
-_SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
+_SMALL, _MAGNITUDE, _PART, _SCALE = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS, _SCALES.keys() - set("kmb")))
 _SIGNS = _any_word(sign for sign in _CURRENCIES if not sign.islower())
 _NTH, _RATE = map(any_of, ("ordinal_endings", "rates"))
 _INITIALS = {word[0] for word in chain(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}
@@ -239,8 +239,8 @@ _QUANTITY = re.compile(
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
     |(?P<named>{_any_word(_CLOCK_WORDS)})\b
-    |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_POWER}|{_DIGITS})
-        (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
+    |(?P<currency>(?:{_SIGNS})\s?)?(?<![\d.,])(?P<digits>{_POWER}|{_DIGITS})
+        (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_SCALE})s?\b|(?(currency)\s?)(?P<short>[kmb])(?![\w%/·]))?
     |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
         |{_SHARE}(?:(?:\sof)?\san?(?=\s)(?:\s(?:{_MAGNITUDE})\b)?)?
         |(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
