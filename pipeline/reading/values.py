@@ -223,7 +223,7 @@ _SIGNS = _any_word(sign for sign in _CURRENCIES if not sign.islower())
 _NTH, _RATE = map(any_of, ("ordinal_endings", "rates"))
 _INITIALS = {word[0] for word in chain(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}
 _UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
-_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"\s")
+_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"[\s-]")
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
 _FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
@@ -399,7 +399,7 @@ def _units_behind(text: str, start: int, units: tuple[Unit, ...] = ()) -> tuple[
         joint, count, written = part.groups()
         sign = joint.strip().strip("-( ")
         is_rate = sign == "/" or sign in word_list("rates")
-        name, known = "_".join(written.split()), _UNITS if joint == joint.strip(" -") else _SPACED
+        name, known = "_".join(written.replace("-", " ").split()), _UNITS if joint == joint.strip(" -") else _SPACED
         folded = name.lower() if len(name) > 1 and name[-1].isalpha() else name  # "67P" is no price
         factors = known.get(name) or _SPACED.get(folded, ())
         if count:

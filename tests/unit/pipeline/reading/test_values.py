@@ -129,7 +129,7 @@ SAME = [
     ("Q3 2021", "the third quarter of 2021"),
     *(("2.5 years", "two-and-a-half years"), ("3 m", "3 x 4 m"), ("a million", "10^6"), ("2 mm", "2 * 10^-3 m")),
     *(("$5 a tonne", "USD 5 per 1000 kg"), ("5 dollars a tonne", "$5"), ("€18", "€18/m² a month"), ("3%", "3% a year")),
-    *(("£ 440 m", "£440million"), ("$5 bn", "5 billion dollars")),
+    *(("£ 440 m", "£440million"), ("$5 bn", "5 billion dollars"), ("€12 per megawatt-hour", "12 EUR/MWh")),
 ]
 OTHER = [
     ("67 million", "76 million"),
