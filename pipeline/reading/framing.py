@@ -7,12 +7,12 @@ That is all of "Here is a summary of the passage:", and the beginning of "Based 
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from string import digits
 
 from pipeline.reading.characters import NormalizedText
+from pipeline.reading.language import is_english
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
 from pipeline.reading.values import find_values
@@ -62,14 +62,9 @@ def is_meta_commentary(sentence: str) -> bool:
 
 def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> TextSpan | None:
     """Returns the opening words of the first such sentence. Quoted text, and block quotes, are exempt."""
-    quotes = quotations(source.text)
-    quote_starts = [start for start, _ in quotes]
+    said = _QUOTATION.sub(lambda quoted: '"' * len(quoted[0]), source.text)
     for sentence in sentences:
-        match = _META.match(source.text, sentence.start, min(sentence.end, sentence.start + _LONGEST_MATCH))
-        if match is None:
-            continue
-        quote = bisect_right(quote_starts, sentence.start) - 1
-        if quote < 0 or sentence.start >= quotes[quote][1]:
+        if match := _META.match(said, sentence.start, min(sentence.end, sentence.start + _LONGEST_MATCH)):
             return source.passage(*match.span())
     return None
 
@@ -87,9 +82,7 @@ def framing_length(sentence: str) -> int:
     while (end := _PIECE_END.search(sentence, length, length + _LONGEST)) and _frames(sentence[length : end.end()]):
         length = end.end()
     rest = sentence[length:]
-    is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
-    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
-    if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.")):
+    if len(rest) <= _LONGEST and (is_citation(rest) or not _WORD.search(rest) or _frames(f"{rest.rstrip()}.")):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
 
@@ -100,31 +93,40 @@ _MOST_OWN = 2  # words of a note: "Lessons learned"
 def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     """Tells whether a part speaks of the summary, its writer or its document more than of the subject.
 
-    So do offers, refusals, notes, lines about a file, and what announces the source's subject with a colon.
+    So do offers, refusals, notes, lines about a file, and what announces the source's subject with a colon. Words of
+    publishing count where nobody else does something: "Share this article".
     """
     head, mark, behind = part.rpartition(": ")
     part = behind if mark and _frames(f"{head}:") else part
-    about, known, own = sorted_words(part, shared)
-    table = WordTable.of(part)
+    table = WordTable.of(part if WordTable.of(head).has_verb() else behind)  # "Disclaimer: This summary may err."
+    verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
+    is_quoted = part.startswith(("'", '"', "“", "‘"))
+    is_pointed_at = not (is_quoted or word_list("deictics").isdisjoint(table.words[: verb + 1]))
+    is_order = verb in (0, len(table)) and not is_quoted  # "Subscribe to our newsletter", which has no known verb
+    about, known, own = sorted_words(part, shared, "publishing" if is_pointed_at or is_order else "text_words")
+    capitals = {table.words[at] for at in range(len(table)) if table.raw(at)[:1].isupper()}
+    is_named = capitals.issuperset(own) and ":" not in part and not part.endswith(".")
+    if verb == len(table) and own and not known and (is_named or not is_english(part)):
+        return True  # names on a line of their own, or another language
+    if is_order and about[:1] == table.words[:1]:  # an offer has names in it
+        own = [word for word in own if word not in capitals]
     is_denied = not word_list("negations").isdisjoint(_words(part))
     if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb()):
         return True
-    verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
     subject = {word for word in table.words[:verb] if word not in FUNCTION_WORDS or word in word_list("text_words")}
-    is_pointed_at = not word_list("deictics").isdisjoint(table.words[: verb + 1])
     is_text = is_pointed_at and subject.issubset(about) and not is_meta_commentary(part)
-    if known and verb < len(table) and not is_text and word_list("writers_themselves").isdisjoint(about):
+    if known and verb < len(table) and not is_text:
         return False  # what the source speaks of does something
     others = " ".join(word for word in _words(part) if word not in about)
     is_stated = not is_text and (len(own) > _MOST_OWN or WordTable.of(others).has_verb())
     return len(about) > 2 * len(known) + (3 if is_stated else 0.75) * len(own)
 
 
-def sorted_words(part: str, shared: AbstractSet[str]) -> tuple[list[str], list[str], list[str]]:
+def sorted_words(part: str, shared: AbstractSet[str], also: str = "text_words") -> tuple[list[str], ...]:
     """Returns words about texts that the source has not, other words of the source, and any others but values."""
     values = {word for value in find_values(part) for word in _words(part[value.start : value.unit_end])}
     words = [word for word in _words(part) if word in word_list("text_words") or word not in FUNCTION_WORDS]
-    texts = word_list("framing") | word_list("text_words")
+    texts = word_list("framing") | word_list("text_words") | word_list(also)
     about = [word for word in words if word in texts and word not in shared]
     known = [word for word in words if word not in texts and word in shared]
     return about, known, [word for word in words if not (word in texts or word in values or word in shared)]

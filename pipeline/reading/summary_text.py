@@ -30,7 +30,6 @@ _CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+
 _BEFORE_CAPITAL = re.compile(r"[a-z][^A-Z.]*+(?<=\s)(?=[A-Z])")  # "relevant The mayor resigned."
 _OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes on behind it
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
-_STOPS = (".", "!", "?", ":")
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
 
 FRAMING = Rule(
@@ -220,7 +219,7 @@ def _is_foreign(table: WordTable, start: int, end: int, source: WordIndex) -> bo
     if source.is_about(stems):
         return False
     part = table.text[start:end]
-    fewest = _FEWEST_BEHIND_STOP if part.endswith(_STOPS) else _FEWEST_FOREIGN
+    fewest = _FEWEST_BEHIND_STOP if part.endswith((".", "!", "?", ":")) else _FEWEST_FOREIGN
     is_number = part.isdigit() and not source.sentence_count(part)
     return True if is_number or len(stems) >= fewest or any(len(stem) > _LONGEST_WORD for stem in stems) else None
 

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import chain, product
 from math import isclose
@@ -27,12 +28,13 @@ class Unit(NamedTuple):
     dimension: str  # "length2", "force·length", "mass/mass/time": the factors of each kind in order
     factor: float = 1.0
     zero: float = 0.0
+    rate: str = ""  # what money or a share is counted by: "/mass1000.0" of "$5 a tonne"
 
     def with_factor(self, other: "Unit", *, is_divided: bool) -> "Unit":
-        """Returns the product or the rate of two units; money and shares stay what they are: "12% a year" are 12%."""
+        """Returns the product or the rate of two units; "12% a year" are 12% where nothing else says of what time."""
         above, *below = self.dimension.split("/")
         if above in _CURRENCIES or above in _SHARES:
-            return self
+            return self._replace(rate=f"{self.rate}/{other.dimension}{other.factor}") if is_divided else self
         if is_divided:
             name, factor, below = f"{self.name}/{other.name}", self.factor / other.factor, [*below, other.dimension]
         else:
@@ -78,18 +80,19 @@ class Amount(NamedTuple):
     size: float  # the same, counted from the zero of its own scale, without sign
     step: float  # the smallest difference its writing can show: 0.1 for "2.5"; 0 for what is unlikely, and not rounded
     unit: str  # its name
+    rate: str = ""  # of the unit
 
     @classmethod
     def of(cls, number: tuple[float, float], unit: Unit) -> "Amount":
         """Returns a number, with its step, of a unit."""
         value, step = number
         size = value * unit.factor
-        return cls(unit.dimension, size + unit.zero, abs(size), step * unit.factor, unit.name)
+        return cls(unit.dimension, size + unit.zero, abs(size), step * unit.factor, unit.name, unit.rate)
 
     @property
     def meaning(self) -> tuple[str, str]:
         """What makes it the same as another one: the value in digits that no rounding of a conversion changes."""
-        return self.dimension, f"{self.value:.13e}"
+        return self.dimension, f"{self.value:.13e}{self.rate}"
 
 
 _NO_UNIT, _ORDINAL = Unit("", ""), Unit("", "ordinal")
@@ -129,12 +132,8 @@ Day = tuple[int | None, int | None, int | None, int | None]
 class Date(Span):
     """A date or a part of one; it may mean several days: "3/4/2024" is in March or in April."""
 
+    unit_end: int  # its end, as that of a number
     days: frozenset[Day]
-
-    @property
-    def unit_end(self) -> int:
-        """Exclusive, as that of a number."""
-        return self.end
 
 
 Value = Quantity | Date
@@ -188,7 +187,8 @@ _CONVERTED, _APPROXIMATE, _BOUND = 0.02, 0.1, 0.35  # relative tolerances
 
 
 def _is_same(claimed: Quantity, mine: Amount, stated: Quantity, theirs: Amount) -> bool:
-    if mine.dimension != theirs.dimension:
+    is_counted_alike = mine.rate.startswith(theirs.rate) or theirs.rate.startswith(mine.rate)
+    if mine.dimension != theirs.dimension or not is_counted_alike:
         return False
     if isclose(mine.value, theirs.value, rel_tol=_EXACTLY, abs_tol=_EXACTLY):
         return True
@@ -218,15 +218,16 @@ def _any_word(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
-_SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
+_SMALL, _MAGNITUDE, _PART, _SCALE = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS, _SCALES.keys() - set("kmb")))
 _SIGNS = _any_word(sign for sign in _CURRENCIES if not sign.islower())
 _NTH, _RATE = map(any_of, ("ordinal_endings", "rates"))
 _INITIALS = {word[0] for word in chain(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}
 _UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
-_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"\s")
+_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"[\s-]")
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
 _FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
+_POWER = r"(?:\d+(?:\.\d+)?\s?[×x*]\s?)?10\^[-−]?\d{1,2}(?!\d)"
 _DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _COUNTED_PART = rf"(?:an?|{_SMALL})[\s-](?:{_PART})s?\b"
 _SHARE = rf"(?:{_COUNTED_PART}(?:(?<=s)|(?=\sof\b))|one-(?:{_PART})\b|half{any_of('half')})"
@@ -238,8 +239,8 @@ _QUANTITY = re.compile(
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
     |(?P<named>{_any_word(_CLOCK_WORDS)})\b
-    |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
-        (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
+    |(?P<currency>(?:{_SIGNS})\s?)?(?<![\d.,])(?P<digits>{_POWER}|{_DIGITS})
+        (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_SCALE})s?\b|(?(currency)\s?)(?P<short>[kmb])(?![\w%/·]))?
     |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
         |{_SHARE}(?:(?:\sof)?\san?(?=\s)(?:\s(?:{_MAGNITUDE})\b)?)?
         |(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
@@ -267,7 +268,6 @@ _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole source
 _COUNTED_BY_HAND = 3
 _PARTS_OF_UNITS = {whole: _UNITS[part][0] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
-_NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
 
 
@@ -346,10 +346,8 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         numbers = tuple(Amount.of(number, _NO_UNIT) for number in _read_digits(digits, 1.0))
         return Quantity(start, end, end, numbers, numbers) if numbers else None
     scale = (match["scale"] or match["short"] or "").lower()
-    if digits:
-        read = _read_digits(digits, _SCALES.get(scale, 1.0))
-    else:
-        read = [(_read_words(words) if words else _ORDINALS[match["ordinal"].lower()], 1.0)]
+    said = _read_words(words) if words else _ORDINALS.get((match["ordinal"] or "").lower(), 0.0)
+    read = _read_digits(digits, _SCALES.get(scale, 1.0)) if digits else [(said, 1.0)]
     units, unit_end = _units_of(text, match)
     if not read or (match.group().lower() == "one" and not units):
         return None
@@ -380,7 +378,7 @@ def _is_negative(text: str, start: int) -> bool:
 def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     """Returns what the unit of a number may be, and where it ends."""
     if match["currency"]:
-        return _CURRENCIES[match["currency"].strip().upper()], match.end()
+        return _units_behind(text, match.end(), _CURRENCIES[match["currency"].strip().upper()])
     if match["ordinal"] or match["nth"]:
         return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
@@ -394,14 +392,14 @@ def _hedges(text: str, start: int) -> tuple[bool, bool]:
     return (False, False) if hedge is None else (bool(hedge[1]), not hedge[1])
 
 
-def _units_behind(text: str, start: int) -> tuple[tuple[Unit, ...], int]:
+def _units_behind(text: str, start: int, units: tuple[Unit, ...] = ()) -> tuple[tuple[Unit, ...], int]:
     """Returns what the unit behind a number may be, and where it ends: "mg/kg/day", "litres per 100 km"."""
-    units, end, is_divided, is_sure = tuple[Unit, ...](), start, False, False
+    before, end, is_divided, is_sure = units, start, False, False
     while part := _UNIT.match(text, end):
         joint, count, written = part.groups()
         sign = joint.strip().strip("-( ")
         is_rate = sign == "/" or sign in word_list("rates")
-        name, known = "_".join(written.split()), _UNITS if joint == joint.strip(" -") else _SPACED
+        name, known = "_".join(written.replace("-", " ").split()), _UNITS if joint == joint.strip(" -") else _SPACED
         folded = name.lower() if len(name) > 1 and name[-1].isalpha() else name  # "67P" is no price
         factors = known.get(name) or _SPACED.get(folded, ())
         if count:
@@ -415,7 +413,7 @@ def _units_behind(text: str, start: int) -> tuple[tuple[Unit, ...], int]:
             break
         units, end, is_sure = factors, part.end(), name[-1] in "23²³" or "(" in joint
     if text[end : end + 1] == "/":  # of something that is no unit
-        return (), start
+        return before, start
     return units, end + (text[end : end + 1] == ")" and "(" in text[start:end])
 
 
@@ -433,7 +431,10 @@ def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
 
 def readings(digits: str) -> list[str]:
     """Returns what digits with points, commas and spaces may stand for, the likeliest first; none of an address."""
-    digits = digits.translate(_NO_APOSTROPHES)
+    digits = digits.replace("'", "").replace("’", "")
+    if "^" in digits:  # "3 × 10^8"
+        factor, _, power = digits.replace("−", "-").rpartition("10^")
+        return [f"{Decimal(factor.rstrip(' ×x*') or 1).scaleb(int(power)):f}"]
     if "⁄" in digits:  # "21⁄2", which was "2½"
         over, _, under = digits.partition("⁄")
         digits = f"{over[:-1]} {over[-1]}/{under}"
@@ -448,8 +449,7 @@ def readings(digits: str) -> list[str]:
     separators = [character for character in digits if character in ".,"]
     is_grouped = len(groups[0]) <= _GROUP and groups[0] != "0" and all(len(group) == _GROUP for group in groups[1:])
     found = ["".join(groups)] if len(groups) == 1 or is_grouped else []  # in one piece, or in thousands
-    is_decimal = separators.count(separators[-1]) == 1 if separators else False
-    if is_decimal and not (found and separators[-1] == ","):
+    if separators and digits.count(separators[-1]) == 1 and not (found and separators[-1] == ","):
         found.insert(0, f"{''.join(groups[:-1])}.{groups[-1]}")
     return found
 
@@ -527,7 +527,7 @@ def _find_dates(text: str) -> Iterator[Date]:
         if "either" in said:  # day and month in digits may stand in either order
             days.append((year, day, month, weekday))
         if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
-            yield Date(start, end, meant)
+            yield Date(start, end, end, meant)
         if match:
             said, start, end = parts, min(map(match.start, written)), match.end()
 

@@ -216,11 +216,11 @@ def caps_of(metric: MetricName, claims: Sequence[Claim], contradiction_limit: fl
             reason = f"An expected {share:.0%} of the summary is unsupported."
             caps.append(Cap("unsupported_share", limit, reason))
     worst = min(claims, key=lambda claim: claim.probability, default=None)
-    if metric is MetricName.HALLUCINATION and worst and worst.label is ClaimLabel.UNSUPPORTED:
+    is_of_claims = metric in (*_CAPPED, MetricName.HALLUCINATION)
+    if is_of_claims and worst and worst.label is ClaimLabel.UNSUPPORTED:
         limit = _BELOW_GATE - 2 * (_BELOW_GATE - _EVEN) * unsupported_share(claims)
         caps.append(Cap("unsupported_claim", limit, f"The source does not support {cite(worst.passage)}."))
-    refuted = contradicted(claims) if metric in (*_CAPPED, MetricName.HALLUCINATION) else ()
-    if refuted:
+    if is_of_claims and (refuted := contradicted(claims)):
         against = f", against {cite(refuted[0].support)}" if refuted[0].support is not None else ""
         reason = f"The source contradicts {count(len(refuted), 'claim')}: {cite(refuted[0].passage)}{against}."
         caps.append(Cap("verified_contradiction", contradiction_limit, reason))

@@ -107,7 +107,7 @@ def test_what_is_said_again_in_whatever_words_tells_nothing_more(place: str, aga
 UNFINISHED = "The old steel bridge of the council of Brookfield was."
 
 
-@pytest.mark.parametrize("filler", ["Nobody knew.", "Was es ist, das ist es.", "这是一个完美的摘要。", UNFINISHED])
+@pytest.mark.parametrize("filler", ["Nobody knew.", "Was es ist, das ist es.", UNFINISHED])
 def test_a_sentence_that_says_nothing_of_the_source_is_not_grounded_by_the_model_alone(filler: str) -> None:
     table = build(summary=f"{SUMMARY} {filler}", entailment=ScriptedEntailment(default=0.99))
     assert [claim.may_raise for claim in table.claims] == [True, True, True, False]

@@ -16,6 +16,8 @@ from tests.unit.pipeline.judge.tables import (
     NEUTRAL,
     NOT,
     P,
+    S,
+    U,
     claims,
     drifting,
     hit,
@@ -115,6 +117,11 @@ def test_claims_at_even_odds_are_no_verdict_on_hallucination() -> None:
     assert result[HALLUCINATION].inputs["certainty"] == pytest.approx(0.04)
     assert "neither clearly supported nor clearly unsupported" in result[HALLUCINATION].reason
     assert {result[name].status for name in (COVERAGE, ALIGNMENT, RELEVANCE, BIAS)} == {MetricStatus.SCORED}
+
+
+def test_no_score_that_reads_claims_passes_a_gate_of_7_with_an_unsupported_one_among_many() -> None:
+    result = score(table(made_claims=claims(*[S] * 19, U)))
+    assert all(6 < (result[name].score or 0) <= 6.9 for name in (COVERAGE, RELEVANCE, HALLUCINATION))
 
 
 def test_no_claims_is_a_status_of_its_own() -> None:
