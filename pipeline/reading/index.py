@@ -76,8 +76,10 @@ class WordIndex:
             counts[pairs] += 1
         return bool(np.any((counts >= _LEAST_WORDS) & (total >= _LEAST_SHARE * sum(weights.values()))))
 
-    def is_about(self, stems: Sequence[str], among: Collection[int] | None = None) -> bool:
-        """Tells whether the text has two of some stems, and half of their weight.
+    def is_about(
+        self, stems: Sequence[str], among: Collection[int] | None = None, least_share: float = _LEAST_SHARE
+    ) -> bool:
+        """Tells whether the text has two of some stems, and so much of their weight.
 
         Args:
             among: sentences that may have them; None: all.
@@ -88,7 +90,7 @@ class WordIndex:
             for stem, weight in weights.items()
             if (stem in self._places if among is None else any(self.has(at, stem) for at in among))
         ]
-        return len(known) >= _LEAST_KNOWN and sum(known) >= _LEAST_SHARE * sum(weights.values())
+        return len(known) >= _LEAST_KNOWN and sum(known) >= least_share * sum(weights.values())
 
     def known_share(self, weights: Mapping[str, float]) -> float:
         """Returns the share of some stems' weight that the text has anywhere, in [0, 1]; 1 without any weight."""

@@ -165,6 +165,7 @@ def _denied(text: ReadText, negations: Sequence[int], other: ReadText, words: ra
 
 
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
+_SURE = 1.3  # of entailment and known words together; chosen on 18 of 36 summaries in other words than their source
 
 
 GROUNDING = Rule(
@@ -202,7 +203,7 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
     for one, claim in zip(plan.claims, claims, strict=True):
         stems = summary.content_stems(summary.ranges[one.sentence])
         among = one.passages[0].sentences if one.passages else ()
-        if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
+        if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among, _SURE - claim.entailment):
             found.add(claim.sentence_index)
     return {at for at in found if not UNFINISHED.is_on or _is_finished(summary.table, summary.ranges[at])}
 

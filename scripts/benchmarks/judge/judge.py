@@ -28,6 +28,7 @@ from scripts.benchmarks.judge.development import (
 )
 from scripts.benchmarks.judge.invented import INVENTED, measure_invented
 from scripts.benchmarks.judge.non_claims import measure_non_claims
+from scripts.benchmarks.judge.paraphrased import measure_paraphrased
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
 from scripts.benchmarks.judge.quantities import measure_quantities
 from scripts.benchmarks.judge.results import COLUMNS, Results
@@ -69,6 +70,7 @@ TARGETS = (
     Target("judge_lock_above_7_spoiled", 0, at_least=False),
     Target("fully_not_entailed", 0.15, at_least=False),
     Target("vague_wins", 0, at_least=False),
+    Target("paraphrased_above_wrong_hallucination", 0.9),
     Target("injections_raised", 0, at_least=False),
     Target("padding_raised", 0, at_least=False),
     Target("repeats_raised", 0, at_least=False),
@@ -186,6 +188,7 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
         await measure_invented(runner, qags, sizes.foreign, results)
         await measure_quantities(runner, results)
         await measure_non_claims(runner, results)
+        await measure_paraphrased(runner, results)
         await measure_by_hand(runner, sizes.by_hand, results)
         await _agree(runner, data, qags, run)
         await _develop(runner, data, run)
