@@ -61,7 +61,9 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         for turn in _openings(lines, number) if lines[number] else ():
             forms[turn.form][number] = turn
     # A mail's head has many lines that look like turns, and a name says more than a time.
-    for form, found in sorted(forms.items(), key=lambda one: (one[0] != "mail", one[0] in ("time", "timed"), -len(one[1]))):
+    for form, found in sorted(
+        forms.items(), key=lambda one: (one[0] != "mail", one[0].startswith("time"), -len(one[1]))
+    ):
         starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
         said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
@@ -112,8 +114,6 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
         return turns > 1 or (any(lines[: turn.head]) and "@" in "".join(lines[turn.head : at]))
     if turns < _FEWEST:
         return False
-    if form == "below" and _is_stamp(next(line for line in reversed(lines) if line)):
-        return False  # each time stands below what is said then
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
@@ -156,6 +156,8 @@ def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) 
     """Yields how a line may open a turn that has a time and no name, or a name below a time."""
     head, above = _above(lines, number)
     if is_name(rest) and _is_stamp(above):
+        if below := next(filter(_is_stamp, lines[number + 2 : number + _MOST_HEAD_LINES]), ""):  # what is said
+            yield Turn("around", rest, below, number, -1)
         yield Turn("below", rest, above, head, -1)
     elif when and not rest:
         if is_name(above):

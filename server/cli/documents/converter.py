@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
+from server.cli.documents.office import as_shown
 from server.cli.errors import InputError
 
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
@@ -26,7 +27,7 @@ _BOILERPLATE = (
     ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
     ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
     "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
-    ":is(div, body) > a[href^='#']:not(:has(div))"
+    ":is(div, body) > a[href^='#']:not(:has(div)), p:has(> a[href^='#cmnt_ref']), .printfooter"
 )
 _SHORT_BOILERPLATE = (
     "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], "
@@ -107,7 +108,7 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
     converter._html_converter = PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
-    stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
+    stream = io.BytesIO(data if suffix == ".epub" else as_shown(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
         slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
@@ -141,6 +142,8 @@ def page_markdown(page: str | bytes) -> str:
     for tag in main.select("sup, msup > :nth-child(2)"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
+    for tag in main.select("input[type=checkbox]"):
+        tag.replace_with("[x] " if tag.has_attr("checked") else "[ ] ")
     for tag in main.find_all("img"):
         words, block = tag.get("alt", ""), tag.find_parent(_BLOCKS)
         is_said = words.count(" ") > 1 or (block and any(block.stripped_strings))
@@ -228,21 +231,3 @@ def raised(before: str, text: str) -> str:
         return f"^{text}"
     is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
     return "" if is_mark else text
-
-
-def _without_hidden(data: bytes) -> bytes:
-    """Returns a DOCX or PPTX without the text and the slides that its writer has hidden."""
-    from bs4 import BeautifulSoup
-
-    written = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
-        for name in archive.namelist():
-            part = archive.read(name)
-            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
-                page = BeautifulSoup(part, "xml")
-                for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
-                    if mark.get("w:val") not in {"0", "false", "off"}:
-                        (mark.find_parent("r") or mark).decompose()
-                part = page.encode()
-            copy.writestr(name, part)
-    return written.getvalue()

@@ -12,7 +12,7 @@ from server.cli.errors import InputError
 _HEADING_SCALE = 1.1  # of the body's size
 _BREAK_SCALE = 1.25  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
-_LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
+_LIST_MARK = re.compile(r"^([-*\u2013](?=\s)|[•‣◦▪·●]|\(?(?:\d{1,3}[.)]|[a-z]\))(?=\s|[^\W\d_]))\s*")
 _CUT_WORD = re.compile(r"([^\W\d_]{2,100})[-\u00ad\u2010]\v([^\W\d_]+)")  # "\v" stands for the end of a line
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
@@ -77,8 +77,9 @@ class _Style:
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
-        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in texts[1:])
-        return _CUT_WORD.sub(self._join_word, texts[0] + "".join(lines)).replace("\v", " ")
+        first, *rest = (_LIST_MARK.sub(r"\1 ", text) for text in texts)
+        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in rest)
+        return _CUT_WORD.sub(self._join_word, first + "".join(lines)).replace("\v", " ")
 
     def _join_word(self, cut: re.Match[str]) -> str:
         """Joins "informa-" with "tion" and "LI-" with "BRARY", not "Mauro-" with "Clementi"."""

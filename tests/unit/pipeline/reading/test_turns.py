@@ -115,6 +115,13 @@ def test_names_above_times_speak_though_more_lines_are_times() -> None:
     assert {lines[at] for at in silent} == {*NAMES, "10:14 AM", "10:15"}
 
 
+def test_names_above_and_times_below_what_is_said_are_its_own() -> None:
+    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"1 March 2025 10:1{at}")]
+    assert [turn.mark for turn in read_talk(lines)[0].values()] == [
+        f"1 March 2025 10:1{at} {name}:" for at, name in enumerate(NAMES) if at
+    ]
+
+
 def test_names_and_numbers_speak_in_one_talk() -> None:
     names = ["Ann", "+49 151 23 45", "ann", "Ann", "+49 151 23 45", "ann"]
     lines = [f"01/03/2025, 10:14 - {name}: we ship" for name in names]

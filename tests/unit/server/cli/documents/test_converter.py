@@ -58,9 +58,16 @@ def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path
     )
     text = read(tmp_path, "manual.docx", data)
     assert text == (
-        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n2. Start pump P-3."
+        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n\n2. Start pump P-3."
         "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
     )
+
+
+def test_the_numbers_of_a_word_list_go_on_behind_text_and_inside_it(tmp_path: Path) -> None:
+    steps = [("Step", "Drain."), ("", "It takes an hour."), ("Step", "Open."), ("Step1", "Lid."), ("Step1", "Tap.")]
+    data = make_docx(*steps, ("Step", "Refill."))
+    read_text = "1. Drain.\n\nIt takes an hour.\n\n2. Open.\n\n2.a) Lid.\n\n2.b) Tap.\n\n3. Refill."
+    assert read(tmp_path, "a.docx", data) == read_text
 
 
 def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
@@ -158,6 +165,7 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
         (f"{'<div>' * 900}Seen.{'</div>' * 900}", "Seen."),
         ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
+        ("<p>Seen.</p><p><a href='#cmnt_ref1'>[a]</a> Why?</p><div class='printfooter'>From x.</div>", "Seen."),
         (SPANS, "Fees\n\n" + "\n".join(SPREAD)),
     ],
 )
@@ -176,6 +184,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
+        ("- [x] Wash it\n- [ ] Dry it", "* [x] Wash it\n* [ ] Dry it"),
         ("# Tags\n\nGo to <host> at 14&nbsp;h.", "# Tags\n\nGo to <host> at 14\u00a0h."),
         (
             f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).",

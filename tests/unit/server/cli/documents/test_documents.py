@@ -55,6 +55,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.txt", b"\\chapter{Fees}\n\\label{fees}\nThey rose.\n", "TeX: make a PDF"),
         ("a.txt", b"Pump\n====\n\n.. note::\n\n   Hot.\n\n.. image:: a.png\n", "reStructuredText: save it"),
         ("a.txt", b"#+TITLE: Pump\n#+OPTIONS: toc:nil\n* Start\n", "Org: export it"),
+        ("a.txt", b"{{Town\n}}\n'''Norsund''' is a [[town]].\n", "a page of a wiki: save it as HTML"),
         ("pump.1", b".TH PUMP 1\n.SH NAME\npump\n", "a man page: save what"),
         ("a.mbox", b"From a@b.org Thu\nFrom: a@b.org\n\nYes.\n\nFrom c@b.org Thu\nFrom: c@b.org\n\nNo.\n", "a mailbox"),
         ("a.rst", b"Title\n=====\n\n:ref:`a`\n", "a.rst: reStructuredText: save it as HTML"),
