@@ -9,6 +9,9 @@ import re
 import tomllib
 import zipfile
 from codecs import BOM_UTF8
+from email.message import EmailMessage
+from email.parser import BytesParser
+from email.policy import default
 from itertools import chain, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -72,6 +75,8 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
+    if suffix == ".eml":
+        return _read_mail(data)
     if importlib.util.find_spec("markitdown") is None:
         if suffix == ".md":
             return data.decode()
@@ -80,8 +85,26 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
         if suffix in {".md", ".html"}:
             return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
         return _office_markdown(data, suffix)
+    except (MemoryError, RecursionError):
+        raise  # the process ends, and says so
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
+
+
+def _read_mail(data: bytes) -> str:
+    """Returns who writes, when, about what, and the text of a mail as it is sent, decoded; "" if it is none."""
+    message = BytesParser(_class=EmailMessage, policy=default).parsebytes(data)
+    body = message.get_body(("plain", "html"))
+    if "From" not in message or body is None:
+        return ""
+    body.set_param("charset", body.get_content_charset("utf-8"))
+    try:
+        text = body.get_content()
+    except (LookupError, ValueError) as error:
+        raise InputError(f"cannot read this mail: {error}") from error
+    said = convert(text.encode(), ".html") if body.get_content_subtype() == "html" else text
+    heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
+    return "".join([*heads, "\n", *said])
 
 
 def _rendered(markdown: str) -> str:

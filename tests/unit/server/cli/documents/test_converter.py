@@ -122,21 +122,28 @@ def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("limit", "most", "raw"),
+    ("limit", "most", "name", "data"),
     [
-        ("_LIMIT_S", 4, "<w:tbl><w:tr><w:tc>" * 10_000 + "<w:p/>" + "</w:tc></w:tr></w:tbl>" * 10_000),
-        ("_MEMORY_MIB", 300, "<w:p/>" * 2_000_000),
-        ("_MEMORY_MIB", 300, " " * 400_000_000),
+        ("_LIMIT_S", 4, "m.docx", make_docx(raw="<w:tbl><w:tr><w:tc>" * 10_000 + "</w:tc></w:tr></w:tbl>" * 10_000)),
+        (
+            "_LIMIT_S",
+            4,
+            "m.eml",
+            b"MIME-Version: 1.0\n" + b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" * 50_000,
+        ),
+        ("_LIMIT_S", 9, "m.html", b"<html>" + b"<b>" * 30_000),
+        ("_MEMORY_MIB", 300, "m.docx", make_docx(raw="<w:p/>" * 2_000_000)),
+        ("_MEMORY_MIB", 300, "m.docx", make_docx(raw=" " * 400_000_000)),
+        ("_MEMORY_MIB", 200, "m.html", b"<html><table>" + b"<tr><td rowspan=99 colspan=99>x" * 3_000),
     ],
 )
 def test_a_file_that_needs_too_much_ends_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, raw: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, name: str, data: bytes
 ) -> None:
     monkeypatch.setattr(confined, limit, most)
-    data = make_docx(raw=raw)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with pytest.raises(InputError, match=r"m\.docx: (reading it takes more than|cannot read)"):
-        read(tmp_path, "m.docx", data)
+    with pytest.raises(InputError, match=rf"{name}: (reading it takes more than|cannot read this DOCX: \w)"):
+        read(tmp_path, name, data)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime - before.ru_utime < confined._LIMIT_S + 1  # noqa: SLF001
 

@@ -60,7 +60,8 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.mbox", b"From a@b.org Thu\nFrom: a@b.org\n\nYes.\n\nFrom c@b.org Thu\nFrom: c@b.org\n\nNo.\n", "a mailbox"),
         ("a.rst", b"Title\n=====\n\n:ref:`a`\n", "a.rst: reStructuredText: save it as HTML"),
         ("e.csv", b"", "holds no text"),
-        ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
+        ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000 rows"),
+        ("a.csv", b"1\n" * 4_000 + b"1," * 300, "at most 5,000 rows and 1,000,000 cells are read"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
     ],
 )
