@@ -22,19 +22,8 @@ from server.cli.errors import InputError
 
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
-_BOILERPLATE = (
-    "script, style, nav, footer, template, noscript, svg, button, select, textarea, iframe, del, s, strike, rt, rp, "
-    "annotation, [hidden], "
-    "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
-    ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
-    ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
-    "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
-    ":is(div, body) > a[href^='#']:not(:has(div)), p:has(> a[href^='#cmnt_ref']), .printfooter"
-)
-_SHORT_BOILERPLATE = (
-    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], "
-    "[class*=avatar], [class*=userpic], [class*=reply_to]"
+REFUSED, _LEFT_OUT = (
+    tomllib.loads((Path(__file__).parent / name).read_text("utf-8")) for name in ("refused.toml", "left_out.toml")
 )
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
@@ -189,9 +178,9 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    for tag in main.select(_BOILERPLATE):
+    for tag in main.select(", ".join(_LEFT_OUT["always"])):
         tag.decompose()
-    for tag in main.select(_SHORT_BOILERPLATE):
+    for tag in main.select(", ".join(_LEFT_OUT["short"])):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 
