@@ -12,7 +12,7 @@ from codecs import BOM_UTF8
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
-from itertools import chain, product, takewhile
+from itertools import chain, count, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +20,6 @@ from pipeline.errors import needs_extra
 from server.cli.documents.office import as_shown
 from server.cli.errors import InputError
 
-_PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 REFUSED, _LEFT_OUT = (
     tomllib.loads((Path(__file__).parent / name).read_text("utf-8")) for name in ("refused.toml", "left_out.toml")
@@ -50,10 +49,10 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
                 names = set(archive.namelist())
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise InputError(f"a damaged ZIP file: {error}") from error
-        if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
-            return suffix
-        why = next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it")
-        raise InputError(why)
+        found = next((found for part, found in REFUSED["parts"].items() if part in names), "an archive: unpack it")
+        if found.startswith("."):
+            return str(found)
+        raise InputError(found)
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
@@ -64,18 +63,18 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
-    if suffix == ".eml":
-        return _read_mail(data)
-    if importlib.util.find_spec("markitdown") is None:
-        if suffix == ".md":
-            return data.decode()
-        raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
+        if suffix == ".eml":
+            return _read_mail(data)
+        if importlib.util.find_spec("markitdown") is None:
+            if suffix == ".md":
+                return data.decode()
+            raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
         if suffix in {".md", ".html"}:
             return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
         return _office_markdown(data, suffix)
-    except (MemoryError, RecursionError):
-        raise  # the process ends, and says so
+    except (InputError, MemoryError, RecursionError):
+        raise  # without memory the process ends, and says so
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
 
@@ -87,10 +86,7 @@ def _read_mail(data: bytes) -> str:
     if "From" not in message or body is None:
         return ""
     body.set_param("charset", body.get_content_charset("utf-8"))
-    try:
-        text = body.get_content()
-    except (LookupError, ValueError) as error:
-        raise InputError(f"cannot read this mail: {error}") from error
+    text = body.get_content()
     said = convert(text.encode(), ".html") if body.get_content_subtype() == "html" else text
     heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
     return "".join([*heads, "\n", *said])
@@ -114,12 +110,11 @@ def _rendered(markdown: str) -> str:
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
     from markitdown import DocumentConverterResult, StreamInfo, converters
 
-    class PageConverter(converters.HtmlConverter):  # type: ignore[misc]  # an extra, of which mypy sees nothing
-        def convert(self, file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - as above
-            return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
+    def write(file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - an extra, as above
+        return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
-    converter._html_converter = PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
+    converter._html_converter.convert = write  # noqa: SLF001 - the HTML that each makes or finds
     stream = io.BytesIO(data if suffix == ".epub" else as_shown(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
@@ -211,24 +206,23 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
         tag.append("; " * (tag.name == "li"))
         tag.unwrap()
     rows = table.find_all("tr")
-    grid: dict[tuple[int, int], Any] = {}
+    grid: dict[tuple[int, int], tuple[int, str]] = {}
     for y, row in enumerate(rows):
         x = 0
         for cell in row.find_all(["td", "th"], recursive=False):
-            while (y, x) in grid:
-                x += 1
+            x = next(at for at in count(x) if (y, at) not in grid)
             spans = (str(cell.get(name, "")) for name in ("rowspan", "colspan"))
             height, width = (min(int(span), _MOST_SPAN) if span.isdecimal() else 1 for span in spans)
-            grid |= dict.fromkeys(product(range(y, min(y + height, len(rows))), range(x, x + width)), cell)
+            places = product(range(y, min(y + height, len(rows))), range(x, x + width))
+            grid |= dict.fromkeys(places, (id(cell), cell.decode_contents().strip()))
     columns = range(1 + max((x for _, x in grid), default=-1))  # none of a table without cells
     head_count = max(1, sum(1 for _ in takewhile(lambda row: not row.find("td"), rows[:-1])))
-    heads = [dict.fromkeys(id(grid.get((y, x))) for y in range(head_count)) for x in columns]
-    by_id = {id(cell): cell.decode_contents().strip() for cell in grid.values()}
-    lines = [[" ".join(by_id.get(cell, "") for cell in cells) for cells in heads]]
-    for y in range(head_count, len(rows)):
-        cells = [id(grid.get((y, x))) for x in columns]
-        is_wide = len(set(cells)) == 1
-        lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
+    cells = [[grid.get((y, x), (0, "")) for x in columns] for y in range(len(rows))]
+    lines = [[" ".join(text for _, text in dict.fromkeys(head)) for head in zip(*cells[:head_count], strict=True)]]
+    lines += (
+        [text if x == 0 or len(set(line)) > 1 else "" for x, (_, text) in enumerate(line)]
+        for line in cells[head_count:]
+    )
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))

@@ -29,8 +29,8 @@ def as_shown(data: bytes) -> bytes:
                     hidden.getparent().remove(hidden)
                 if is_numbered:
                     _write_numbers(root, *(fromstring(parts[each]) for each in _LISTS))
-                part = tostring(root)
-            copy.writestr(name, part)
+                parts[name] = tostring(root)
+            copy.writestr(name, parts[name])
     return written.getvalue()
 
 
