@@ -63,13 +63,14 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
+    is_there = importlib.util.find_spec("markitdown") is not None
+    if not is_there and suffix not in {".eml", ".md"}:
+        raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
         if suffix == ".eml":
             return _read_mail(data)
-        if importlib.util.find_spec("markitdown") is None:
-            if suffix == ".md":
-                return data.decode()
-            raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
+        if not is_there:
+            return data.decode()
         if suffix in {".md", ".html"}:
             return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
         return _office_markdown(data, suffix)

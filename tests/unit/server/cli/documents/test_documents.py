@@ -7,6 +7,7 @@ import pytest
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
 from server.cli.summarize.source import CHUNK_CHARS, read_document
+from tests.office import zipped
 from tests.pdf import make_pdf
 
 
@@ -62,6 +63,21 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("e.csv", b"", "holds no text"),
         ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000 rows"),
         ("a.csv", b"1\n" * 4_000 + b"1," * 300, "at most 5,000 rows and 1,000,000 cells are read"),
+        ("m.docx", b"PK\x03\x04broken", "m.docx: a damaged ZIP file"),
+        ("m.docx", zipped({"word/document.xml": "no xml"}), "m.docx: cannot read this DOCX"),
+        ("m.zip", zipped({"a.txt": "text"}), "m.zip: an archive: unpack it"),
+        ("m.xlsx", zipped({"xl/workbook.xml": "<x/>"}), "m.xlsx: a spreadsheet: save each sheet as CSV"),
+        ("m.odt", zipped({"content.xml": "<x/>"}), "m.odt: an OpenDocument file: save it as DOCX"),
+        ("m.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "m.doc: a format of before 2007"),
+        ("m.pptx", zipped({"ppt/presentation.xml": "<x/>"}), "m.pptx: cannot read this PPTX"),
+        ("a.rtf", rb"{\rtf1\ansi The board met.\par}", "a.rtf: RTF: save it as DOCX or PDF"),
+        ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: JSON: save what it says as text"),
+        ("feed", b'<?xml version="1.0"?><rss><channel/></rss>', "feed: XML: save what it says"),
+        ("a.svg", b"<!-- 1 -->\n<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
+        ("a.json", b'[\n {"user": "Ann", "text": "We ship."}]', "a.json: JSON: save what it says as text"),
+        ("a.jsonl", b'{"text": "We ship."}\n{"text": "On Friday."}', "a.jsonl: JSON: save what it says as text"),
+        ("a.ps", b"%!PS-Adobe-3.0\n(Lock) show\n", "a.ps: PostScript: make a PDF of it"),
+        ("a.txt", "Lock".encode("utf-16"), "a.txt: UTF-16: save it as UTF-8"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
     ],
 )
