@@ -82,12 +82,11 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
     is_timed = all(turn.who and turn.head == at and turn.when for at, turn in said.items())
     for at, line in enumerate(lines):
         words = line[said[at].start :].lstrip() if at in said else line
-        is_rule = words[:3] in ("---", "===", "___") or (at not in said and _is_stamp(words))
-        is_program = at in said and words.startswith("\u200e")  # of WhatsApp
+        is_rule = words[:3] in ("---", "===", "___") or (_is_stamp(words) if at not in said else words[:1] == "\u200e")
         end = stamp_end(line) if is_timed and at not in said else 0
         has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
         is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
-        if is_notice or is_rule or is_program or (words and not spoken(words)):
+        if is_notice or is_rule or (words and not spoken(words)):
             yield at
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
-from server.cli.documents.office import as_shown
 from server.cli.errors import InputError
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
@@ -116,7 +115,7 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
     converter._html_converter.convert = write  # noqa: SLF001 - the HTML that each makes or finds
-    stream = io.BytesIO(data if suffix == ".epub" else as_shown(data))
+    stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
         slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
@@ -238,3 +237,21 @@ def raised(before: str, text: str) -> str:
         return f"^{text}"
     is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
     return "" if is_mark else text
+
+
+def _without_hidden(data: bytes) -> bytes:
+    """Returns a DOCX or PPTX without the text and the slides that its writer has hidden."""
+    from bs4 import BeautifulSoup
+
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
+        for name in archive.namelist():
+            part = archive.read(name)
+            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
+                page = BeautifulSoup(part, "xml")
+                for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
+                    if mark.get("w:val") not in {"0", "false", "off"}:
+                        (mark.find_parent("r") or mark).decompose()
+                part = page.encode()
+            copy.writestr(name, part)
+    return written.getvalue()

@@ -96,7 +96,7 @@ class _Style:
     def _continues(self, group: Sequence[Line], line: Line) -> bool:
         last = group[-1]
         before, after = last.main, line.main
-        goes_on = line.text[:1].islower() and not _ends_sentence(last.text)
+        goes_on = line.text[:1].islower() and not is_sentence_end(last.text)
         is_close = 0 < last.y - line.y <= max(self._gap, after.size) * _BREAK_SCALE
         if len(group[0].cells) > 1:  # a row, of which some cells go on below
             fits = all(any(_overlap(one, cell) > 0 for cell in group[0].cells[1:]) for one in line.cells)
@@ -106,7 +106,7 @@ class _Style:
             return False
         if not is_close:
             return line.y >= last.y and goes_on  # upwards: the next column
-        is_indented = line.x > last.x + _INDENT_SCALE * after.size and _ends_sentence(last.text)
+        is_indented = line.x > last.x + _INDENT_SCALE * after.size and is_sentence_end(last.text)
         return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
@@ -137,17 +137,13 @@ class _Style:
         if first.main.size in self._levels:
             return self._levels[first.main.size]
         is_title = len(first.cells) == 1 and all(line.main.is_bold for line in group) and text[0].isalnum()
-        return len(self._levels) + 1 if is_title and not _ends_sentence(text) else 0
-
-
-def _ends_sentence(text: str) -> bool:
-    return is_sentence_end(text) or text.endswith((":", ";"))
+        return len(self._levels) + 1 if is_title and not is_sentence_end(text) else 0
 
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
     goes_on = before and after and after[0][:1].islower() and not _LIST_MARK.match(after[0])
-    if not goes_on or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
+    if not goes_on or before[-1].startswith(("#", "|", "```")) or is_sentence_end(before[-1]):
         return
     cut = end.end() if (end := re.search(r"[.!?](?=\s|$)", after[0])) else len(after[0])
     before[-1] = style.join([before[-1], after[0][:cut]])

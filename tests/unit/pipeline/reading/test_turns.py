@@ -108,17 +108,14 @@ def test_what_only_looks_like_speech_is_none(text: str) -> None:
     assert not read_talk(text.split("\n"))[0]
 
 
-def test_names_above_times_speak_though_more_lines_are_times() -> None:
+def test_names_above_speak_though_more_lines_are_times_and_times_may_stand_below() -> None:
     lines = [line for name in NAMES for line in (name, "10:14 AM", "We ship.", "10:15", "On Friday.")]
-    turns, silent = read_talk(lines)
-    assert [turn.who for turn in turns.values()] == list(NAMES)
-    assert {lines[at] for at in silent} == {*NAMES, "10:14 AM", "10:15"}
-
-
-def test_names_above_and_times_below_what_is_said_are_its_own() -> None:
-    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"1 March 2025 10:1{at}")]
-    assert [turn.mark for turn in read_talk(lines)[0].values()] == [
-        f"1 March 2025 10:1{at} {name}:" for at, name in enumerate(NAMES) if at
+    assert [turn.who for turn in read_talk(lines)[0].values()] == list(NAMES)
+    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"10:1{at} AM")]
+    assert [turn.mark for turn in read_talk(lines)[0].values()][1:] == [
+        "10:12 AM Ann:",
+        "10:13 AM Bob:",
+        "10:14 AM Ann:",
     ]
 
 

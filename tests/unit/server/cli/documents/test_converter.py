@@ -54,16 +54,9 @@ def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path
     )
     text = read(tmp_path, "manual.docx", data)
     assert text == (
-        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n\n2. Start pump P-3."
+        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n2. Start pump P-3."
         "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
     )
-
-
-def test_the_numbers_of_a_word_list_go_on_behind_text_and_inside_it(tmp_path: Path) -> None:
-    steps = [("Step", "Drain."), ("", "It takes an hour."), ("Step", "Open."), ("Step1", "Lid."), ("Step1", "Tap.")]
-    data = make_docx(*steps, ("Step", "Refill."))
-    read_text = "1. Drain.\n\nIt takes an hour.\n\n2. Open.\n\n2.a) Lid.\n\n2.b) Tap.\n\n3. Refill."
-    assert read(tmp_path, "a.docx", data) == read_text
 
 
 def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
@@ -104,11 +97,7 @@ def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.
     ("limit", "name", "data"),
     [
         (("_LIMIT_S", 4), "m.docx", make_docx(raw="<w:tbl><w:tr><w:tc>" * 10_000 + "</w:tc></w:tr></w:tbl>" * 10_000)),
-        (
-            ("_LIMIT_S", 4),
-            "m.eml",
-            b"MIME-Version: 1.0\n" + b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" * 50_000,
-        ),
+        (("_LIMIT_S", 4), "m.eml", b"MIME-Version: 1.0\n" + b"Content-Type: multipart/x;boundary=x\n\n--x\n" * 50_000),
         (("_LIMIT_S", 9), "m.html", b"<html>" + b"<b>" * 30_000),
         (("_MEMORY_MIB", 300), "m.docx", make_docx(raw="<w:p/>" * 2_000_000)),
         (("_MEMORY_MIB", 300), "m.docx", make_docx(raw=" " * 400_000_000)),
@@ -212,8 +201,3 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path, charset: str) -> None:
     head += f"Content-Type: text/plain{charset}\nContent-Transfer-Encoding: quoted-printable\n"
     data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n".encode()
     assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n"
-
-
-def test_prose_behind_an_object_is_read(tmp_path: Path) -> None:
-    text = '{"port": 80} is the whole file.\n'
-    assert read(tmp_path, "a.txt", text.encode()) == text

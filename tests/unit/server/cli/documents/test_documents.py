@@ -37,6 +37,8 @@ def test_a_long_page_becomes_several_chunks_and_loses_nothing(tmp_path: Path) ->
 def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
     document = read_document([write(tmp_path / "notes.md", "# Überblick\n\nText.".encode())])
     assert (document.text, document.document_id, len(document.chunks)) == ("# Überblick\n\nText.", "notes.md", 0)
+    prose = '{"port": 80} is the whole file.\n'
+    assert read_document_text(write(tmp_path / "a.txt", prose.encode())) == prose
 
 
 @pytest.mark.parametrize(
