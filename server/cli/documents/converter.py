@@ -9,8 +9,9 @@ import re
 import tomllib
 import zipfile
 from codecs import BOM_UTF8
-from email.message import EmailMessage
-from email.parser import BytesParser
+from collections import defaultdict
+from contextlib import suppress
+from email import message_from_bytes
 from email.policy import default
 from itertools import chain, count, product, takewhile
 from pathlib import Path
@@ -20,9 +21,7 @@ from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-REFUSED, _LEFT_OUT = (
-    tomllib.loads((Path(__file__).parent / name).read_text("utf-8")) for name in ("refused.toml", "left_out.toml")
-)
+UNREAD = tomllib.loads((Path(__file__).parent / "unread.toml").read_text("utf-8"))
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
 _INSIDE = "a[href]:not([href*='://'])"
@@ -48,7 +47,7 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
                 names = set(archive.namelist())
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise InputError(f"a damaged ZIP file: {error}") from error
-        found = next((found for part, found in REFUSED["parts"].items() if part in names), "an archive: unpack it")
+        found = next((found for part, found in UNREAD["parts"].items() if part in names), "an archive: unpack it")
         if found.startswith("."):
             return str(found)
         raise InputError(found)
@@ -62,14 +61,13 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
-    is_there = importlib.util.find_spec("markitdown") is not None
-    if not is_there and suffix not in {".eml", ".md"}:
+    if suffix != ".eml" and importlib.util.find_spec("markitdown") is None:
+        if suffix == ".md":
+            return data.decode()
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
         if suffix == ".eml":
             return _read_mail(data)
-        if not is_there:
-            return data.decode()
         if suffix in {".md", ".html"}:
             return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
         return _office_markdown(data, suffix)
@@ -81,7 +79,7 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
 
 def _read_mail(data: bytes) -> str:
     """Returns who writes, when, about what, and the text of a mail as it is sent, decoded; "" if it is none."""
-    message = BytesParser(_class=EmailMessage, policy=default).parsebytes(data)
+    message = message_from_bytes(data, policy=default)
     body = message.get_body(("plain", "html"))
     if "From" not in message or body is None:
         return ""
@@ -115,7 +113,7 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
     converter._html_converter.convert = write  # noqa: SLF001 - the HTML that each makes or finds
-    stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
+    stream = io.BytesIO(data if suffix == ".epub" else _as_shown(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
         slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
@@ -173,9 +171,9 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    for tag in main.select(", ".join(_LEFT_OUT["always"])):
+    for tag in main.select(", ".join(UNREAD["page"]["always"])):
         tag.decompose()
-    for tag in main.select(", ".join(_LEFT_OUT["short"])):
+    for tag in main.select(", ".join(UNREAD["page"]["short"])):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 
@@ -239,19 +237,43 @@ def raised(before: str, text: str) -> str:
     return "" if is_mark else text
 
 
-def _without_hidden(data: bytes) -> bytes:
-    """Returns a DOCX or PPTX without the text and the slides that its writer has hidden."""
+def _as_shown(data: bytes) -> bytes:
+    """Returns a DOCX or PPTX without the text and the slides that are hidden, with the numbers that Word counts."""
     from bs4 import BeautifulSoup
 
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
-        for name in archive.namelist():
-            part = archive.read(name)
-            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
+        parts = {name: archive.read(name) for name in archive.namelist()}
+        for name, part in parts.items():
+            if name.endswith(".xml") and any(mark in part for mark in (b"<w:numPr", b"<w:vanish", b' show="0"')):
                 page = BeautifulSoup(part, "xml")
                 for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
                     if mark.get("w:val") not in {"0", "false", "off"}:
                         (mark.find_parent("r") or mark).decompose()
-                part = page.encode()
-            copy.writestr(name, part)
+                _write_numbers(page, BeautifulSoup(parts.get("word/numbering.xml", b""), "xml"))
+                parts[name] = page.encode()
+            copy.writestr(name, parts[name])
     return written.getvalue()
+
+
+def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Writes "2.1 " or "b) " into each paragraph of a list, and takes it out of the list."""
+    lists = {each.get("w:abstractNumId"): each.find_all("lvl") for each in numbering.find_all("abstractNum")}
+    used = {each.get("w:numId"): each for each in numbering.find_all("num")}
+    counts: defaultdict[str, list[int]] = defaultdict(list)
+    for place in page.select("p > pPr > numPr"):
+        with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):  # of a list that is not whole
+            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"])
+            forms = lists[key := num.abstractNumId["w:val"]]
+            label = forms[level].lvlText["w:val"] if forms[level].numFmt["w:val"] != "bullet" else ""
+            count = counts[key] = (counts[key] + [0] * 9)[: level + 1]
+            for start in [each for each in num.find_all("startOverride") if each.parent["w:ilvl"] == str(level)]:
+                count[level] = int(start.extract()["w:val"]) - 1
+            count[level] += 1
+            for each, form in enumerate(forms[: level + 1]):
+                shown = chr(96 + count[each]) if form.numFmt["w:val"] == "lowerLetter" else str(count[each])
+                label = label.replace(f"%{each + 1}", shown)
+            if label:
+                place.parent.insert_after(run := page.new_tag("w:r"))
+                run.append(page.new_tag("w:t", string=f"{label} "))
+                place.decompose()

@@ -87,10 +87,9 @@ class _Style:
         """Returns lines that belong to one paragraph, row or heading."""
         groups: list[list[Line]] = []
         for line in lines:
-            if groups and self._continues(groups[-1], line):
-                groups[-1].append(line)
-            else:
-                groups.append([line])
+            if not groups or not self._continues(groups[-1], line):
+                groups.append([])
+            groups[-1].append(line)
         return groups
 
     def _continues(self, group: Sequence[Line], line: Line) -> bool:

@@ -8,7 +8,7 @@ from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import MARKDOWN, REFUSED, convertible_suffix
+from server.cli.documents.converter import MARKDOWN, UNREAD, convertible_suffix
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
@@ -37,7 +37,7 @@ def read_document_pages(path: Path) -> str | list[str]:
         if suffix := convertible_suffix(data, path):
             return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
-        for mark, message in REFUSED["starts"].items():
+        for mark, message in UNREAD["starts"].items():
             if start.startswith(mark.encode("latin-1")):
                 raise InputError(message)
         try:
@@ -59,10 +59,10 @@ def read_document_pages(path: Path) -> str | list[str]:
 
 def _refuse_markup(text: str, suffix: str) -> None:
     """Raises InputError for JSON, markup of other kinds, and what one element holds whole, as it does a feed."""
-    if suffix in REFUSED["suffixes"]:
-        raise InputError(REFUSED["suffixes"][suffix])
+    if suffix in UNREAD["suffixes"]:
+        raise InputError(UNREAD["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
-    for message, marks in REFUSED["lines"].items():
+    for message, marks in UNREAD["lines"].items():
         found = sum(line.startswith(tuple(marks)) for line in text[:_START_CHARS].splitlines())
         if found > 1 and suffix not in MARKDOWN:  # which may speak of them
             raise InputError(message)
@@ -87,8 +87,7 @@ def _read_table(text: str) -> str:
         raise InputError(f"a damaged table: {error}") from error
     rows = [row for row in found if any(map(str.strip, row))]
     if len(rows) > _MOST_ROWS or len(rows) * max(map(len, rows), default=0) > _MOST_CELLS:
-        most = f"{_MOST_ROWS:,} rows and {_MOST_CELLS:,} cells"
-        raise InputError(f"a table of {len(rows):,} rows: at most {most} are read; choose those that matter")
+        raise InputError(f"{len(rows):,} rows: at most {_MOST_ROWS:,} are read, and {_MOST_CELLS:,} cells: choose some")
     columns = list(zip_longest(*rows, fillvalue=""))
     rows = [[" ".join(cell.replace("|", "¦").split()) for cell in row] for row in zip(*columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]

@@ -11,7 +11,7 @@ from server.cli.documents.read import read_document_pages, read_document_text
 from server.cli.errors import InputError
 from tests.office import make_docx, make_epub
 
-STEPS = [("Step", "Open valve V-12."), ("Step", "Start pump P-3.")]
+STEPS = [("Step", "Open valve V-12."), ("Step1", "Wait."), ("", "It hums."), ("Step", "Start pump P-3.")]
 PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;</script></head><body>
 <nav><ul><li><a href="/">Home</a></li></ul></nav><main><h1>Pump skid</h1><ul><li><a href="#start">Start</a></li></ul>
 <p>It holds <b>40 bar</b>; see <a href="guide.html">the guide</a>.<img src="a.png" alt=""></p>
@@ -54,7 +54,7 @@ def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path
     )
     text = read(tmp_path, "manual.docx", data)
     assert text == (
-        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n2. Start pump P-3."
+        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n\n1.a) Wait.\n\nIt hums.\n\n2. Start pump P-3."
         "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
     )
 
