@@ -20,7 +20,7 @@ def zipped(files: Mapping[str, str]) -> bytes:
 
 
 def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (), raw: str = "") -> bytes:
-    """Returns a DOCX of paragraphs (style, text), XML and a table; the style "Step" is a numbered list."""
+    """Returns a DOCX of paragraphs (style, text), XML and a table; "Step" is a numbered list, "Step1" one in it."""
     styles = {"Title": "Title", "Heading1": "heading 1"}
     body = "".join(_paragraph(style, text) for style, text in paragraphs) + raw
     rows = "".join(
@@ -43,7 +43,8 @@ def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (),
             )
             + "</w:styles>",
             "word/numbering.xml": f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt '
-            'w:val="decimal"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId '
+            'w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/>'
+            '<w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId '
             'w:val="0"/></w:num></w:numbering>',
             "word/document.xml": f"<w:document {_W}><w:body>{body}<w:tbl>{rows}</w:tbl></w:body></w:document>",
         }
@@ -51,8 +52,8 @@ def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (),
 
 
 def _paragraph(style: str, text: str) -> str:
-    number = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
-    properties = number if style == "Step" else f'<w:pStyle w:val="{style}"/>'
+    number = f'<w:numPr><w:ilvl w:val="{style[4:] or 0}"/><w:numId w:val="1"/></w:numPr>'
+    properties = number if style.startswith("Step") else f'<w:pStyle w:val="{style}"/>'
     return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 

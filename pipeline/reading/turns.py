@@ -61,7 +61,9 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         for turn in _openings(lines, number) if lines[number] else ():
             forms[turn.form][number] = turn
     # A mail's head has many lines that look like turns, and a name says more than a time.
-    for form, found in sorted(forms.items(), key=lambda one: (one[0] != "mail", -len(one[1]), one[0] == "time")):
+    for form, found in sorted(
+        forms.items(), key=lambda one: (one[0] != "mail", one[0].startswith("time"), -len(one[1]))
+    ):
         starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
         said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
@@ -78,24 +80,23 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
     The program's have a time and no name, where each line of the talk has both, and a date or a mark: "10:14 -!- Ann".
     """
     is_timed = all(turn.who and turn.head == at and turn.when for at, turn in said.items())
-    is_mail = any(turn.form == "mail" for turn in said.values())
     for at, line in enumerate(lines):
         words = line[said[at].start :].lstrip() if at in said else line
-        is_rule = is_mail and words[:1] == words[-1:] == "-"
-        is_program = at in said and words.startswith("\u200e")  # of WhatsApp
+        is_rule = words[:3] in ("---", "===", "___") or (_is_stamp(words) if at not in said else words[:1] == "\u200e")
         end = stamp_end(line) if is_timed and at not in said else 0
         has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
         is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
-        if is_notice or is_rule or is_program or (words and not spoken(words)):
+        if is_notice or is_rule or (words and not spoken(words)):
             yield at
 
 
 def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>"."""
+    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>", "[Photos]"."""
     start = max(words.rfind("("), words.rfind("["))
     if start >= 0 and _is_sound(words[start:]):
         return words[:start].rstrip()
-    return "" if words[:1] + words[-1:] == "<>" else words
+    is_mark = words[:1] + words[-1:] == "<>" or (words[:1] + words[-1:] == "[]" and len(words.split()) == 1)
+    return "" if is_mark else words
 
 
 def _is_sound(text: str) -> bool:
@@ -112,8 +113,6 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
         return turns > 1 or (any(lines[: turn.head]) and "@" in "".join(lines[turn.head : at]))
     if turns < _FEWEST:
         return False
-    if form == "below" and _is_stamp(next(line for line in reversed(lines) if line)):
-        return False  # each time stands below what is said then
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
@@ -137,8 +136,8 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     if named := _named(bare if before else rest, is_timed=not before and bool(when)):
         form, who, length = named
         when, said = ("", bare[length:]) if before else (when, rest[length:])
-        if not when and bare[length - 1] == "]" and _is_stamp(said.strip()):  # [Ann Lee] 10:14:02
-            when, said = said.strip(), ""
+        if not when and bare[length - 1] == "]" and (until := stamp_end(said.lstrip())):  # [Ann Lee] [10:14]
+            when, said = said.lstrip()[:until], said.lstrip()[until:].lstrip()
         yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
     elif before and is_name(before) and rest[:1] in ("", ":"):
         yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
@@ -156,6 +155,8 @@ def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) 
     """Yields how a line may open a turn that has a time and no name, or a name below a time."""
     head, above = _above(lines, number)
     if is_name(rest) and _is_stamp(above):
+        if below := next(filter(_is_stamp, lines[number + 2 : number + _MOST_HEAD_LINES]), ""):  # what is said
+            yield Turn("around", rest, below, number, -1)
         yield Turn("below", rest, above, head, -1)
     elif when and not rest:
         if is_name(above):

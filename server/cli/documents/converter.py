@@ -9,29 +9,19 @@ import re
 import tomllib
 import zipfile
 from codecs import BOM_UTF8
-from itertools import chain, product, takewhile
+from collections import defaultdict
+from contextlib import suppress
+from email import message_from_bytes
+from email.policy import default
+from itertools import chain, count, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
-_PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
-_BOILERPLATE = (
-    "script, style, nav, footer, template, noscript, svg, button, select, textarea, iframe, del, s, strike, rt, rp, "
-    "annotation, [hidden], "
-    "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
-    ":is([style*='display:none' i], [style*='display: none' i], [style*='mso-hide:all' i]), "
-    ":is([style*='visibility:hidden' i], [style*='visibility: hidden' i]), "
-    "[role=doc-pagebreak], [role=doc-noteref], [epub\\:type~=pagebreak], [epub\\:type~=noteref], "
-    ":is(div, body) > a[href^='#']:not(:has(div))"
-)
-_SHORT_BOILERPLATE = (
-    "form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i], "
-    "[class*=avatar], [class*=userpic], [class*=reply_to]"
-)
+UNREAD = tomllib.loads((Path(__file__).parent / "unread.toml").read_text("utf-8"))
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
 _INSIDE = "a[href]:not([href*='://'])"
@@ -57,10 +47,10 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
                 names = set(archive.namelist())
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise InputError(f"a damaged ZIP file: {error}") from error
-        if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
-            return suffix
-        why = next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it")
-        raise InputError(why)
+        found = next((found for part, found in UNREAD["parts"].items() if part in names), "an archive: unpack it")
+        if found.startswith("."):
+            return str(found)
+        raise InputError(found)
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
@@ -71,16 +61,33 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
-    if importlib.util.find_spec("markitdown") is None:
+    if suffix != ".eml" and importlib.util.find_spec("markitdown") is None:
         if suffix == ".md":
             return data.decode()
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     try:
+        if suffix == ".eml":
+            return _read_mail(data)
         if suffix in {".md", ".html"}:
             return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
         return _office_markdown(data, suffix)
+    except (InputError, MemoryError, RecursionError):
+        raise  # without memory the process ends, and says so
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
+
+
+def _read_mail(data: bytes) -> str:
+    """Returns who writes, when, about what, and the text of a mail as it is sent, decoded; "" if it is none."""
+    message = message_from_bytes(data, policy=default)
+    body = message.get_body(("plain", "html"))
+    if "From" not in message or body is None:
+        return ""
+    body.set_param("charset", body.get_content_charset("utf-8"))
+    text = body.get_content()
+    said = convert(text.encode(), ".html") if body.get_content_subtype() == "html" else text
+    heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
+    return "".join([*heads, "\n", *said])
 
 
 def _rendered(markdown: str) -> str:
@@ -101,13 +108,12 @@ def _rendered(markdown: str) -> str:
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
     from markitdown import DocumentConverterResult, StreamInfo, converters
 
-    class PageConverter(converters.HtmlConverter):  # type: ignore[misc]  # an extra, of which mypy sees nothing
-        def convert(self, file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - as above
-            return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
+    def write(file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - an extra, as above
+        return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
-    converter._html_converter = PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
-    stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
+    converter._html_converter.convert = write  # noqa: SLF001 - the HTML that each makes or finds
+    stream = io.BytesIO(data if suffix == ".epub" else _as_shown(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
         slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
@@ -141,6 +147,8 @@ def page_markdown(page: str | bytes) -> str:
     for tag in main.select("sup, msup > :nth-child(2)"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
+    for tag in main.select("input[type=checkbox]"):
+        tag.replace_with("[x] " if tag.has_attr("checked") else "[ ] ")
     for tag in main.find_all("img"):
         words, block = tag.get("alt", ""), tag.find_parent(_BLOCKS)
         is_said = words.count(" ") > 1 or (block and any(block.stripped_strings))
@@ -163,9 +171,9 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    for tag in main.select(_BOILERPLATE):
+    for tag in main.select(", ".join(UNREAD["page"]["always"])):
         tag.decompose()
-    for tag in main.select(_SHORT_BOILERPLATE):
+    for tag in main.select(", ".join(UNREAD["page"]["short"])):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 
@@ -196,24 +204,23 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
         tag.append("; " * (tag.name == "li"))
         tag.unwrap()
     rows = table.find_all("tr")
-    grid: dict[tuple[int, int], Any] = {}
+    grid: dict[tuple[int, int], tuple[int, str]] = {}
     for y, row in enumerate(rows):
         x = 0
         for cell in row.find_all(["td", "th"], recursive=False):
-            while (y, x) in grid:
-                x += 1
+            x = next(at for at in count(x) if (y, at) not in grid)
             spans = (str(cell.get(name, "")) for name in ("rowspan", "colspan"))
             height, width = (min(int(span), _MOST_SPAN) if span.isdecimal() else 1 for span in spans)
-            grid |= dict.fromkeys(product(range(y, min(y + height, len(rows))), range(x, x + width)), cell)
+            places = product(range(y, min(y + height, len(rows))), range(x, x + width))
+            grid |= dict.fromkeys(places, (id(cell), cell.decode_contents().strip()))
     columns = range(1 + max((x for _, x in grid), default=-1))  # none of a table without cells
     head_count = max(1, sum(1 for _ in takewhile(lambda row: not row.find("td"), rows[:-1])))
-    heads = [dict.fromkeys(id(grid.get((y, x))) for y in range(head_count)) for x in columns]
-    by_id = {id(cell): cell.decode_contents().strip() for cell in grid.values()}
-    lines = [[" ".join(by_id.get(cell, "") for cell in cells) for cells in heads]]
-    for y in range(head_count, len(rows)):
-        cells = [id(grid.get((y, x))) for x in columns]
-        is_wide = len(set(cells)) == 1
-        lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
+    cells = [[grid.get((y, x), (0, "")) for x in columns] for y in range(len(rows))]
+    lines = [[" ".join(text for _, text in dict.fromkeys(head)) for head in zip(*cells[:head_count], strict=True)]]
+    lines += (
+        [text if x == 0 or len(set(line)) > 1 else "" for x, (_, text) in enumerate(line)]
+        for line in cells[head_count:]
+    )
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))
@@ -230,19 +237,43 @@ def raised(before: str, text: str) -> str:
     return "" if is_mark else text
 
 
-def _without_hidden(data: bytes) -> bytes:
-    """Returns a DOCX or PPTX without the text and the slides that its writer has hidden."""
+def _as_shown(data: bytes) -> bytes:
+    """Returns a DOCX or PPTX without the text and the slides that are hidden, with the numbers that Word counts."""
     from bs4 import BeautifulSoup
 
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
-        for name in archive.namelist():
-            part = archive.read(name)
-            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
+        parts = {name: archive.read(name) for name in archive.namelist()}
+        for name, part in parts.items():
+            if name.endswith(".xml") and any(mark in part for mark in (b"<w:numPr", b"<w:vanish", b' show="0"')):
                 page = BeautifulSoup(part, "xml")
                 for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
                     if mark.get("w:val") not in {"0", "false", "off"}:
                         (mark.find_parent("r") or mark).decompose()
-                part = page.encode()
-            copy.writestr(name, part)
+                _write_numbers(page, BeautifulSoup(parts.get("word/numbering.xml", b""), "xml"))
+                parts[name] = page.encode()
+            copy.writestr(name, parts[name])
     return written.getvalue()
+
+
+def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Writes "2.1 " or "b) " into each paragraph of a list, and takes it out of the list."""
+    lists = {each.get("w:abstractNumId"): each.find_all("lvl") for each in numbering.find_all("abstractNum")}
+    used = {each.get("w:numId"): each for each in numbering.find_all("num")}
+    counts: defaultdict[str, list[int]] = defaultdict(list)
+    for place in page.select("p > pPr > numPr"):
+        with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):  # of a list that is not whole
+            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"])
+            forms = lists[key := num.abstractNumId["w:val"]]
+            label = forms[level].lvlText["w:val"] if forms[level].numFmt["w:val"] != "bullet" else ""
+            count = counts[key] = (counts[key] + [0] * 9)[: level + 1]
+            for start in [each for each in num.find_all("startOverride") if each.parent["w:ilvl"] == str(level)]:
+                count[level] = int(start.extract()["w:val"]) - 1
+            count[level] += 1
+            for each, form in enumerate(forms[: level + 1]):
+                shown = chr(96 + count[each]) if form.numFmt["w:val"] == "lowerLetter" else str(count[each])
+                label = label.replace(f"%{each + 1}", shown)
+            if label:
+                place.parent.insert_after(run := page.new_tag("w:r"))
+                run.append(page.new_tag("w:t", string=f"{label} "))
+                place.decompose()

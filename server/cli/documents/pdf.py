@@ -1,21 +1,21 @@
 """Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from pipeline.reading.blocks import is_sentence_end
 from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
 
 _HEADING_SCALE = 1.1  # of the body's size
 _BREAK_SCALE = 1.25  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
-_LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
+_LIST_MARK = re.compile(r"^([-*\u2013](?=\s)|[•‣◦▪·●]|\(?(?:\d{1,3}[.)]|[a-z]\))(?=\s|[^\W\d_]))\s*")
 _CUT_WORD = re.compile(r"([^\W\d_]{2,100})[-\u00ad\u2010]\v([^\W\d_]+)")  # "\v" stands for the end of a line
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
-_SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
 _FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
@@ -43,23 +43,18 @@ class _Style:
     """What is usual in a document: size and distance of its lines, the sizes of its headings, its words."""
 
     def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
-        sizes: Counter[float] = Counter()
-        gaps: Counter[float] = Counter()
-        self._words: Counter[str] = Counter()
-        for page in pages:
-            for line in page:
-                sizes[line.main.size] += len(line.text)
-                self._words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
-            gaps.update(
-                round(one.y - two.y, 1)
-                for one, two in pairwise(page)
-                if one.main.size == two.main.size and one.y > two.y
-            )
+        lines = [line for page in pages for line in page]
+        counts, sizes = Counter(line.main.size for line in lines), Counter[float]()
+        for line in lines:
+            sizes[line.main.size] += len(line.text)
+        words = (word for line in lines for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
+        self._words = Counter(map(str.casefold, words))
+        below = (pair for page in pages for pair in pairwise(page) if pair[0].main.size == pair[1].main.size)
+        gaps = Counter(round(one.y - two.y, 1) for one, two in below if one.y > two.y)
         self._size = max(sizes, key=sizes.__getitem__)
         self._gap = max(gaps, key=gaps.__getitem__, default=0.0)
-        lines = Counter(line.main.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
-        large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
+        large = [size for size in large if counts[size] <= _MOST_HEADINGS * len(lines)]
         self._levels = {size: level for level, size in enumerate(large, 1)}
 
     def blocks(self, lines: Sequence[Line]) -> list[str]:
@@ -77,8 +72,9 @@ class _Style:
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
-        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in texts[1:])
-        return _CUT_WORD.sub(self._join_word, texts[0] + "".join(lines)).replace("\v", " ")
+        first, *rest = (_LIST_MARK.sub(r"\1 ", text) for text in texts)
+        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in rest)
+        return _CUT_WORD.sub(self._join_word, first + "".join(lines)).replace("\v", " ")
 
     def _join_word(self, cut: re.Match[str]) -> str:
         """Joins "informa-" with "tion" and "LI-" with "BRARY", not "Mauro-" with "Clementi"."""
@@ -91,16 +87,15 @@ class _Style:
         """Returns lines that belong to one paragraph, row or heading."""
         groups: list[list[Line]] = []
         for line in lines:
-            if groups and self._continues(groups[-1], line):
-                groups[-1].append(line)
-            else:
-                groups.append([line])
+            if not groups or not self._continues(groups[-1], line):
+                groups.append([])
+            groups[-1].append(line)
         return groups
 
     def _continues(self, group: Sequence[Line], line: Line) -> bool:
         last = group[-1]
         before, after = last.main, line.main
-        goes_on = line.text[:1].islower() and not _ends_sentence(last.text)
+        goes_on = line.text[:1].islower() and not is_sentence_end(last.text)
         is_close = 0 < last.y - line.y <= max(self._gap, after.size) * _BREAK_SCALE
         if len(group[0].cells) > 1:  # a row, of which some cells go on below
             fits = all(any(_overlap(one, cell) > 0 for cell in group[0].cells[1:]) for one in line.cells)
@@ -110,7 +105,7 @@ class _Style:
             return False
         if not is_close:
             return line.y >= last.y and goes_on  # upwards: the next column
-        is_indented = line.x > last.x + _INDENT_SCALE * after.size and _ends_sentence(last.text)
+        is_indented = line.x > last.x + _INDENT_SCALE * after.size and is_sentence_end(last.text)
         return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
@@ -141,17 +136,13 @@ class _Style:
         if first.main.size in self._levels:
             return self._levels[first.main.size]
         is_title = len(first.cells) == 1 and all(line.main.is_bold for line in group) and text[0].isalnum()
-        return len(self._levels) + 1 if is_title and not _ends_sentence(text) else 0
-
-
-def _ends_sentence(text: str) -> bool:
-    return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
+        return len(self._levels) + 1 if is_title and not is_sentence_end(text) else 0
 
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
     goes_on = before and after and after[0][:1].islower() and not _LIST_MARK.match(after[0])
-    if not goes_on or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
+    if not goes_on or before[-1].startswith(("#", "|", "```")) or is_sentence_end(before[-1]):
         return
     cut = end.end() if (end := re.search(r"[.!?](?=\s|$)", after[0])) else len(after[0])
     before[-1] = style.join([before[-1], after[0][:cut]])
@@ -191,15 +182,12 @@ def _code(group: Sequence[Line]) -> str:
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
     all_keys = [_end_keys(page, number) for number, page in enumerate(pages)]
-    found: dict[str | int, list[int]] = {}
+    found: defaultdict[str | int, list[int]] = defaultdict(list)
     for number, keys in enumerate(all_keys):
         for key in set().union(*keys.values()):
-            found.setdefault(key, []).append(number)
-    heads = {
-        key
-        for key, numbers in found.items()
-        if len(numbers) >= max(_FEWEST_PAGES, _LEAST_SHARE * (numbers[-1] - numbers[0] + 1))
-    }
+            found[key].append(number)
+    least = {key: max(_FEWEST_PAGES, _LEAST_SHARE * (at[-1] - at[0] + 1)) for key, at in found.items()}
+    heads = {key for key, numbers in found.items() if len(numbers) >= least[key]}
     kept: list[list[Line]] = []
     for page, keys in zip(pages, all_keys, strict=True):
         ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}

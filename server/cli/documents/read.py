@@ -3,20 +3,17 @@
 import csv
 from codecs import BOM_UTF8
 from contextlib import suppress
-from email.message import EmailMessage
-from email.parser import BytesParser
-from email.policy import default
 from itertools import takewhile, zip_longest
 from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import MARKDOWN, REFUSED, convertible_suffix
+from server.cli.documents.converter import MARKDOWN, UNREAD, convertible_suffix
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
-_MOST_ROWS, _START_CHARS = 5_000, 1_000
+_MOST_ROWS, _MOST_CELLS, _START_CHARS = 5_000, 1_000_000, 1_000
 _MARKS = ("<", "[", "&", "\\", "{", "!!!", ":::", "~~", "%%", "==", "\n---")  # of what is no text of Markdown
 
 
@@ -40,7 +37,7 @@ def read_document_pages(path: Path) -> str | list[str]:
         if suffix := convertible_suffix(data, path):
             return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
-        for mark, message in REFUSED["starts"].items():
+        for mark, message in UNREAD["starts"].items():
             if start.startswith(mark.encode("latin-1")):
                 raise InputError(message)
         try:
@@ -52,7 +49,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             return read_subtitles(text)
         _refuse_markup(text, path.suffix.lower())
         head = set(text.partition("\n\n")[0].lower().split())
-        if head & {"mime-version:", "message-id:"} and (mail := _read_mail(data)):
+        if head & {"mime-version:", "message-id:"} and (mail := read_confined(data, ".eml")):
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
@@ -62,10 +59,10 @@ def read_document_pages(path: Path) -> str | list[str]:
 
 def _refuse_markup(text: str, suffix: str) -> None:
     """Raises InputError for JSON, markup of other kinds, and what one element holds whole, as it does a feed."""
-    if suffix in REFUSED["suffixes"]:
-        raise InputError(REFUSED["suffixes"][suffix])
+    if suffix in UNREAD["suffixes"]:
+        raise InputError(UNREAD["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
-    for message, marks in REFUSED["lines"].items():
+    for message, marks in UNREAD["lines"].items():
         found = sum(line.startswith(tuple(marks)) for line in text[:_START_CHARS].splitlines())
         if found > 1 and suffix not in MARKDOWN:  # which may speak of them
             raise InputError(message)
@@ -80,22 +77,6 @@ def _refuse_markup(text: str, suffix: str) -> None:
         raise InputError("XML: save what it says as HTML or text")
 
 
-def _read_mail(data: bytes) -> str:
-    """Returns who writes, when, about what, and the text of a mail as it is sent, decoded; "" if it is none."""
-    message = BytesParser(_class=EmailMessage, policy=default).parsebytes(data)
-    body = message.get_body(("plain", "html"))
-    if "From" not in message or body is None:
-        return ""
-    body.set_param("charset", body.get_content_charset("utf-8"))
-    try:
-        text = body.get_content()
-    except (LookupError, ValueError) as error:
-        raise InputError(f"cannot read this mail: {error}") from error
-    said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
-    heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
-    return "".join([*heads, "\n", *said])
-
-
 def _read_table(text: str) -> str:
     """Returns a Markdown table, in which a sentence names each cell by its head. Raises InputError."""
     text = text.partition("\n")[2] if text.lower().startswith("sep=") else text  # of Excel
@@ -105,8 +86,8 @@ def _read_table(text: str) -> str:
     except csv.Error as error:
         raise InputError(f"a damaged table: {error}") from error
     rows = [row for row in found if any(map(str.strip, row))]
-    if len(rows) > _MOST_ROWS:
-        raise InputError(f"a table of {len(rows):,} rows: at most {_MOST_ROWS:,} are read; choose those that matter")
+    if len(rows) > _MOST_ROWS or len(rows) * max(map(len, rows), default=0) > _MOST_CELLS:
+        raise InputError(f"{len(rows):,} rows: at most {_MOST_ROWS:,} are read, and {_MOST_CELLS:,} cells: choose some")
     columns = list(zip_longest(*rows, fillvalue=""))
     rows = [[" ".join(cell.replace("|", "¦").split()) for cell in row] for row in zip(*columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]

@@ -19,6 +19,7 @@ FORMS = [
     "**{name}** (10:14): {text}",
     "[{name}] {text}",
     "[{name}]: {text}",
+    "[{name}] [오전 10:14] {text}",
     "<{name}> {text}",
     "[10:14] < {name}> {text}",
     "[{name} Lee] 10:14:02\n{text}\n",
@@ -107,6 +108,17 @@ def test_what_only_looks_like_speech_is_none(text: str) -> None:
     assert not read_talk(text.split("\n"))[0]
 
 
+def test_names_above_speak_though_more_lines_are_times_and_times_may_stand_below() -> None:
+    lines = [line for name in NAMES for line in (name, "10:14 AM", "We ship.", "10:15", "On Friday.")]
+    assert [turn.who for turn in read_talk(lines)[0].values()] == list(NAMES)
+    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"10:1{at} AM")]
+    assert [turn.mark for turn in read_talk(lines)[0].values()][1:] == [
+        "10:12 AM Ann:",
+        "10:13 AM Bob:",
+        "10:14 AM Ann:",
+    ]
+
+
 def test_names_and_numbers_speak_in_one_talk() -> None:
     names = ["Ann", "+49 151 23 45", "ann", "Ann", "+49 151 23 45", "ann"]
     lines = [f"01/03/2025, 10:14 - {name}: we ship" for name in names]
@@ -120,10 +132,11 @@ def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
 
 def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
-    media = [f"12/05/2025, 10:20 - Ann: {words}" for words in ("<Media omitted>", "\u200eimage omitted")]
-    around = ["12/05/2025, 10:09 - Bob joined the group", *media, "(A pause.)", "[End of recording]"]
+    media = [f"12/05/2025, 10:20 - Ann: {words}" for words in ("<Media omitted>", "[Photos]", "\u200eimage omitted")]
+    rules = ["--- Log closed 12/05/2025 11:00 ---", "=====", "00:05:00"]
+    around = ["12/05/2025, 10:09 - Bob joined the group", *media, "(A pause.)", "[End of recording]", *rules]
     _, silent = read_talk([around[0], *lines, *around[1:]])
-    assert silent == {0, *range(1 + len(NAMES), 5 + len(NAMES))}
+    assert silent == {0, *range(1 + len(NAMES), 9 + len(NAMES))}
     assert spoken("We ship. (laughs)") == "We ship."
     for words in ("[Dana sends it.]", "It is 4 (not 5)", "We ship. (Friday)", "We ship (which nobody liked)"):
         assert spoken(words) == words

@@ -7,6 +7,7 @@ import pytest
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
 from server.cli.summarize.source import CHUNK_CHARS, read_document
+from tests.office import zipped
 from tests.pdf import make_pdf
 
 
@@ -36,6 +37,8 @@ def test_a_long_page_becomes_several_chunks_and_loses_nothing(tmp_path: Path) ->
 def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
     document = read_document([write(tmp_path / "notes.md", "# Überblick\n\nText.".encode())])
     assert (document.text, document.document_id, len(document.chunks)) == ("# Überblick\n\nText.", "notes.md", 0)
+    prose = '{"port": 80} is the whole file.\n'
+    assert read_document_text(write(tmp_path / "a.txt", prose.encode())) == prose
 
 
 @pytest.mark.parametrize(
@@ -55,11 +58,28 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.txt", b"\\chapter{Fees}\n\\label{fees}\nThey rose.\n", "TeX: make a PDF"),
         ("a.txt", b"Pump\n====\n\n.. note::\n\n   Hot.\n\n.. image:: a.png\n", "reStructuredText: save it"),
         ("a.txt", b"#+TITLE: Pump\n#+OPTIONS: toc:nil\n* Start\n", "Org: export it"),
+        ("a.txt", b"{{Town\n}}\n'''Norsund''' is a [[town]].\n", "a page of a wiki: save it as HTML"),
         ("pump.1", b".TH PUMP 1\n.SH NAME\npump\n", "a man page: save what"),
         ("a.mbox", b"From a@b.org Thu\nFrom: a@b.org\n\nYes.\n\nFrom c@b.org Thu\nFrom: c@b.org\n\nNo.\n", "a mailbox"),
         ("a.rst", b"Title\n=====\n\n:ref:`a`\n", "a.rst: reStructuredText: save it as HTML"),
         ("e.csv", b"", "holds no text"),
-        ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
+        ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a.csv: 6,001 rows: at most 5,000"),
+        ("a.csv", b"1\n" * 4_000 + b"1," * 300, "at most 5,000 are read, and 1,000,000 cells"),
+        ("m.docx", b"PK\x03\x04broken", "m.docx: a damaged ZIP file"),
+        ("m.docx", zipped({"word/document.xml": "no xml"}), "m.docx: cannot read this DOCX"),
+        ("m.zip", zipped({"a.txt": "text"}), "m.zip: an archive: unpack it"),
+        ("m.xlsx", zipped({"xl/workbook.xml": "<x/>"}), "m.xlsx: a spreadsheet: save each sheet as CSV"),
+        ("m.odt", zipped({"content.xml": "<x/>"}), "m.odt: an OpenDocument file: save it as DOCX"),
+        ("m.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "m.doc: a format of before 2007"),
+        ("m.pptx", zipped({"ppt/presentation.xml": "<x/>"}), "m.pptx: cannot read this PPTX"),
+        ("a.rtf", rb"{\rtf1\ansi The board met.\par}", "a.rtf: RTF: save it as DOCX or PDF"),
+        ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: JSON: save what it says as text"),
+        ("feed", b'<?xml version="1.0"?><rss><channel/></rss>', "feed: XML: save what it says"),
+        ("a.svg", b"<!-- 1 -->\n<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
+        ("a.json", b'[\n {"user": "Ann", "text": "We ship."}]', "a.json: JSON: save what it says as text"),
+        ("a.jsonl", b'{"text": "We ship."}\n{"text": "On Friday."}', "a.jsonl: JSON: save what it says as text"),
+        ("a.ps", b"%!PS-Adobe-3.0\n(Lock) show\n", "a.ps: PostScript: make a PDF of it"),
+        ("a.txt", "Lock".encode("utf-16"), "a.txt: UTF-16: save it as UTF-8"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
     ],
 )

@@ -148,6 +148,13 @@ def test_entries_of_a_form_stand_beside_their_names() -> None:
     assert read_pages(make_layout([entries])) == ["- Plot: 17 B\n- Rent: 84.50 euros"]
 
 
+def test_items_without_a_gap_behind_their_marks_are_a_list() -> None:
+    (page,) = read_pages(
+        make_layout([column(60, 700, "1.Drain it.", "b)Open it.", "2. Refill it.", "2.5 l are enough.")])
+    )
+    assert page == "1. Drain it.\nb) Open it.\n2. Refill it. 2.5 l are enough."
+
+
 def test_large_lines_that_are_most_of_a_form_are_its_text() -> None:
     form = ("REPAIR ESTIMATE", "Customer: Ann Lee", "Labour 14 h 1,400.00", "GRAND TOTAL 3,281.25")
     small = "This estimate is valid for thirty days and covers only what was seen at the time."
