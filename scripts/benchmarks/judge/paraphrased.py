@@ -1,4 +1,4 @@
-"""Summaries in other words than their source: do they have better scores than false ones, and than ones that say nothing?
+"""Summaries in other words than their source: are their scores above those of false ones, and of vague ones?
 
 `paraphrases.jsonl` has 36 passages, each with a faithful summary, the same with two false sentences, and a vague one of
 equal length. Rules were chosen on every other row; the rest is reported.

@@ -40,7 +40,8 @@ class _Source(WordIndex):
         super().__init__(ReadText.of("source", "", MAX_CHARS))
         self._knows = knows
 
-    def is_about(self, stems: Sequence[str], among: Collection[int] | None = None) -> bool:
+    def is_about(self, stems: Sequence[str], among: Collection[int] | None = None, least_share: float = 0.5) -> bool:
+        del among, least_share
         return self._knows and bool(stems)
 
     def sentence_count(self, stem: str) -> int:
