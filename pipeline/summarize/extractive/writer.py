@@ -56,7 +56,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-24"
+_VERSION = "extractive-25"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
