@@ -385,17 +385,19 @@ def _is_cut(piece: Excerpt) -> bool:
 WHOLE_PROCEDURE = Rule(
     "whole-procedure",
     "extractive",
-    "The steps of a procedure are kept or dropped as a whole; clauses, which begin with titles, are no steps.",
+    "The steps of a procedure are kept or dropped as a whole; clauses, with titles or in brackets, are no steps.",
     "1. Close the valve. 2. Start the pump.",
     "both steps or none",
 )
 
 
 def _are_clauses(items: Sequence[Excerpt]) -> bool:
-    """Tells clauses of a contract by titles: "3. Rent. The Tenant shall pay 1,480 euros."; or they are paragraphs."""
+    """Tells clauses by titles, "3. Rent. The Tenant shall pay.", by brackets where they are long, or as paragraphs."""
     parts = (item.text.partition(". ") for item in items)
     titles = sum(bool(text) and count_words(title) < _FEW_WORDS for title, _, text in parts)
-    return 2 * titles > len(items) or len(items) > len({item.block for item in items})
+    is_long = sum(count_words(item.text) for item in items) > 2 * _FEW_WORDS * len(items)
+    is_law = is_long and items[0].mark.startswith("(")
+    return is_law or 2 * titles > len(items) or len(items) > len({item.block for item in items})
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:

@@ -179,19 +179,18 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def score_focus(likeness: Float64, passages: Sequence[RankedPassage], chances: Sequence[float]) -> tuple[Float64, bool]:
-    """Scores sentences by likeness to a focus and their passage, the best one's first; also tells if that one answers.
+    """Scores sentences by likeness to a focus and passage, those closest in the best two first; tells if one answers.
 
     Args:
         chances: that the first passages entail the focus.
     """
-    worth, score = [passage.worth for passage in passages], likeness.copy()
-    for at, chance in enumerate(chances):
-        worth[at] += _ENTAILMENT_WEIGHT * chance
+    worth, score = np.array([passage.worth for passage in passages]), likeness.copy()
+    worth[: len(chances)] += _ENTAILMENT_WEIGHT * np.array(chances)
     for passage, each in zip(passages, worth, strict=True):
         score[passage.rows] += each
-    best = passages[int(np.argmax(worth))].rows
-    score[best] += score.max() - score[best].min()
-    return score, max(worth) >= _ANSWER
+    for at in np.argsort(-worth, kind="stable")[1::-1]:
+        score[max(passages[at].rows, key=likeness.__getitem__)] += score.max()
+    return score, bool(worth.max() >= _ANSWER)
 
 
 def _earliness(sections: Sequence[int]) -> Float64:

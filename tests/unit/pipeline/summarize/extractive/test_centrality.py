@@ -51,8 +51,7 @@ def test_a_text_that_begins_in_the_middle_has_no_first_sentence() -> None:
     text = "\n\n".join(f"The pump number {word} moves the cold water." for word in ("one", "two", "three"))
     assert len(set(np.round(list(scores(text, starts_document=False).values()), 6))) == 1
     headed = list(scores(f"# Pumps\n\n{text}", starts_document=False).values())[1:]
-    assert headed == sorted(headed, reverse=True)
-    assert headed[0] > headed[2]
+    assert headed == sorted(set(headed), reverse=True)
 
 
 @pytest.mark.parametrize("page", ["", "# Manual\n\nDocument 4410, revision D.\n\n"])
@@ -115,21 +114,21 @@ def focused(text: str, focus: str, **chances: float) -> list[str]:
         (
             "# A\n\nThe pump is red.\n\n# B\n\nThe pump has a seal.\n\n# C\n\nThe pump is old.",
             "the seal of the pump",
-            ["The pump has a seal."],
+            "The pump has a seal.",
         ),
         (
             "Pumps are old.\n\n## First start\n\n1. Open V1.\n2. Press the key.\n3. Wait.\n\n## End\n\nPumps rest.",
             "starting",
-            ["Open V1.", "Press the key.", "Wait."],
+            "Open V1.",
         ),
-        ("# A\n\nFour remain. Brakes wear.\n\n# B\n\nPumps hum.", "brakes", ["Four remain.", "Brakes wear."]),
+        ("# A\n\nFour remain. Brakes wear.\n\n# B\n\nPumps hum.", "brakes", "Brakes wear."),
     ],
 )
-def test_the_passage_that_answers_comes_first_and_whole(text: str, focus: str, first: list[str]) -> None:
-    assert set(focused(text, focus)[: len(first)]) == set(first)
+def test_the_closest_sentence_of_the_passage_that_answers_comes_first(text: str, focus: str, first: str) -> None:
+    assert focused(text, focus)[0] == first
 
 
-def test_what_the_nli_model_says_of_a_passage_counts() -> None:
-    text = "# Motor\n\nMotors hum.\n\n# Fan\n\nFans hum."
-    assert focused(text, "What hums?", **{"Motor\nMotors hum.": 0.9})[0] == "Motors hum."
-    assert focused(text, "What hums?", **{"Fan\nFans hum.": 0.9})[0] == "Fans hum."
+def test_what_the_nli_model_says_of_a_passage_counts_and_what_says_nothing_of_the_focus_comes_last() -> None:
+    text = "# A\n\nBrakes wear. Four stay.\n\n# B\n\nTyres wear."
+    assert focused(text, "wear", **{"A\nBrakes wear. Four stay.": 0.5}) == ["Brakes wear.", "Tyres wear.", "Four stay."]
+    assert focused(text, "wear", **{"B\nTyres wear.": 0.5})[0] == "Tyres wear."

@@ -67,6 +67,9 @@ def test_each_clause_of_a_contract_stands_alone() -> None:
     assert needed_by(read(lease), "Rent. The Tenant") == set()
     excerpts = read(f"1. Close it.\n2. {'The Owner lets the User copy, change and print it. ' * 10}\n3. Open it.")
     assert len(excerpts) == 12  # a paragraph with a number is cut into sentences, and is no step
+    rule = "A dog may be kept in a room only if daylight falls in"
+    assert needed_by(read(f"(1) {rule}.\n\n(2) {rule} or is made.\n\n(3) {rule} today."), f"{rule} or") == set()
+    assert len(needed_by(read("(1) Close V1.\n(2) Start P1.\n(3) Open V2."), "Start P1.")) == 2
 
 
 def test_neither_references_nor_steps_without_end_hang_together_as_one() -> None:
