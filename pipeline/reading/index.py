@@ -14,7 +14,6 @@ from pipeline.reading.document import ReadText
 Float64 = npt.NDArray[np.float64]
 
 _LEAST_WORDS = 3  # fewer stand together by chance
-_LEAST_KNOWN = 2
 _LEAST_SHARE = 0.5  # of the stems, weighted by rarity
 _WIDESPREAD = 50
 """Words that make up a source's subject; among 10 to 80 it matters little how many, measured on two data sets."""
@@ -90,7 +89,7 @@ class WordIndex:
             for stem, weight in weights.items()
             if (stem in self._places if among is None else any(self.has(at, stem) for at in among))
         ]
-        return len(known) >= _LEAST_KNOWN and sum(known) >= least_share * sum(weights.values())
+        return len(known) > 1 and sum(known) >= least_share * sum(weights.values())
 
     def known_share(self, weights: Mapping[str, float]) -> float:
         """Returns the share of some stems' weight that the text has anywhere, in [0, 1]; 1 without any weight."""
