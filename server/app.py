@@ -21,7 +21,6 @@ from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from pipeline.tasks import end
 from server.backends import Backends, ChosenWriter, choose_writer, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, add_reflection
@@ -38,6 +37,7 @@ from server.rpc.connections import Connections, fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
+from server.rpc.streams import end
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import JudgeServicer

@@ -39,7 +39,6 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.summary_text import NoStatementError
-from pipeline.tasks import alongside
 from pipeline.tracing import note, open_judge_span
 
 Emit = Callable[[JudgeEvent], None]
@@ -185,11 +184,15 @@ class Judge:
         Arguments and errors are those of `judge`.
         """
         events: asyncio.Queue[JudgeEvent | None] = asyncio.Queue()  # holds no more than there are metrics
-        async with alongside(self._answer(request, models, events.put_nowait)) as work:
-            work.add_done_callback(lambda _: events.put_nowait(None))
+        work = asyncio.create_task(self._answer(request, models, events.put_nowait))
+        work.add_done_callback(lambda _: events.put_nowait(None))
+        try:
             while (event := await events.get()) is not None:
                 yield event
             yield await work
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)  # the reader has left, or has had the error already
 
     async def _answer(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""

@@ -25,7 +25,6 @@ from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
 from pipeline.llm.token_count import estimate_tokens, load_token_count
-from pipeline.tasks import alongside
 from pipeline.tracing import open_span
 
 _log = logging.getLogger(__name__)
@@ -122,11 +121,15 @@ class OpenAiChatModel:
 
     async def _unless_silent(self, asking: Coroutine[Any, Any, Completion]) -> Completion:
         """Returns an answer that its caller can do without; leaves an endpoint that gives no sign of life."""
-        async with alongside(asking) as answering:
+        answering = asyncio.create_task(asking)
+        try:
             await asyncio.wait({answering}, timeout=0 if self._endpoint.is_silent else self.silent_s)
             if not answering.done() and not await self._endpoint.lives():
                 raise errors.ConnectionFailedError(f"the endpoint {self._config.base_url} gives no sign of life")
             return await answering
+        finally:
+            answering.cancel()
+            await asyncio.gather(answering, return_exceptions=True)
 
     async def _structured(self, request: ChatRequest) -> Completion:
         """Asks for JSON that fits the schema."""

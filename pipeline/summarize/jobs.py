@@ -16,7 +16,6 @@ from pipeline.summarize.storage.leases import QueuedJob
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from pipeline.summarize.writer import Writer
-from pipeline.tasks import end
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +46,10 @@ class JobRunner:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await end(*filter(None, [self._work]), *self._running.values())
+        tasks = [*filter(None, [self._work]), *self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def drain(self, grace_s: float, cut_short: asyncio.Event) -> None:
         """Waits for the runs that were put aside, so long at most, or until it is cut short."""

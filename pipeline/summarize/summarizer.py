@@ -32,7 +32,6 @@ from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore, scoped
 from pipeline.summarize.summary_run import Assembler, SummaryRun, stored_result
 from pipeline.summarize.writer import Writer
-from pipeline.tasks import end
 
 _DEFAULT_OPTIONS = SummarizeOptions()
 _NO_TEXTS = Shown()
@@ -307,7 +306,8 @@ class Summarizer:
                 yield await self._with_text(event) if shown.include_text else event
             await task
         finally:
-            await end(task)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
             if self._runs.get(summary.summary_id) is run:  # else somebody resumed it once this run's lease was free
                 del self._runs[summary.summary_id]
             await run.give_up()

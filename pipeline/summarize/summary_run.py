@@ -35,6 +35,7 @@ from pipeline.summarize.graph.run import (
     Stored,
     TextOutcome,
     VerdictOutcome,
+    alongside,
     read_step,
 )
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -54,7 +55,6 @@ from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOu
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE, SummaryStore
 from pipeline.summarize.trust_report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.writer import RemovedDuplicate
-from pipeline.tasks import alongside
 from pipeline.tracing import note
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from grpc.aio import EOF
 from starlette.types import Receive, Scope, Send
 
 from inference.errors import PoisonedItemError, ShuttingDownError
-from pipeline.tasks import end
 from server.errors import ServerError, refusal
 from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
@@ -21,6 +20,7 @@ from server.rpc.calls import RawHandler
 from server.rpc.connections import as_grpc_writes_it
 from server.rpc.record import current_call
 from server.rpc.status import to_status
+from server.rpc.streams import end
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -26,10 +26,9 @@ from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 
 from pipeline.errors import PipelineError
-from pipeline.tasks import end
 from server.rpc.admission import Context, Shared, host_of
 from server.rpc.handlers import HandlerTable
-from server.rpc.streams import until_stopping
+from server.rpc.streams import end, until_stopping
 from server.rpc.wire import readable
 
 logger = logging.getLogger(__name__)

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
-from pipeline.tasks import end
-
 _END: Any = object()
 """Stands behind the last item: a task cannot raise StopIteration, and None may be an item."""
 
@@ -49,6 +47,13 @@ async def map_concurrently(
 
 async def _next(items: AsyncIterator[T]) -> T:
     return await anext(items, _END)
+
+
+async def end(*tasks: asyncio.Future[Any]) -> None:
+    """Cancels tasks and waits until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def until_stopping(stopping: asyncio.Event, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:

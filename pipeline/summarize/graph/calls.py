@@ -25,7 +25,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key, text_key
+from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key, text_key
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -42,7 +42,6 @@ from pipeline.summarize.writer import (
     Written,
     stretch_of,
 )
-from pipeline.tasks import alongside
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
 Paid = TypeVar("Paid", Critique, TopicList, Written)

@@ -6,10 +6,11 @@ calls at once; when one has failed, those that are on their way are let finish.
 """
 
 import asyncio
+from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -35,6 +36,7 @@ from pipeline.summarize.graph.run import (
     TextOutcome,
     UniqueText,
     VerdictOutcome,
+    alongside,
     read_step,
     text_key,
 )
@@ -56,7 +58,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
     stretch_of,
 )
-from pipeline.tasks import alongside, at_once
 from pipeline.tracing import note
 
 
@@ -102,7 +103,7 @@ async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
     async with alongside(_read_terms(run)):
         for first in range(0, len(run.plan.batches), run.plan.wave):
             wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
-            await at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
+            await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
 
 
 async def _read_terms(run: Run) -> None:
@@ -114,6 +115,17 @@ async def _read_terms(run: Run) -> None:
     for index in range(len(run.plan.batches)):
         await run.off_loop(partial(run.terms_of, index))
         await asyncio.sleep(0.005)
+
+
+async def _at_once(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Waits for several works; with the first error, and when nobody waits any more, the others end."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _extract(run: Run, iteration: int, index: int) -> None:
@@ -213,7 +225,7 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
                 return
         steps = (StepId(iteration, Stage.REDUCE, level + 1, index) for index in range(len(groups)))
         merged = {output.position for output in await run.outputs(iteration, level + 1)}
-        await at_once(
+        await _at_once(
             _merge(run, step, group, len(groups))
             for step, group in zip(steps, groups, strict=True)
             if step.position not in merged

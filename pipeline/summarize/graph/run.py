@@ -7,7 +7,7 @@ store.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -127,6 +127,17 @@ async def read_step(store: SummaryStore, summary_id: str, step: StepId, form: Ty
     """Returns what a step stored; None before it."""
     bodies = await store.bodies(summary_id, step, step.position)
     return form.validate_json(bodies[0][1]) if bodies else None
+
+
+@asynccontextmanager
+async def alongside(work: Coroutine[Any, Any, Stored]) -> AsyncIterator["asyncio.Task[Stored]"]:
+    """Does work beside the body of a `with`, at whose end it is given up."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 _EACH = "__all__"
