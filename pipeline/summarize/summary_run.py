@@ -197,9 +197,7 @@ class SummaryRun:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         run, before = self.context, self.context.summary
         calls, each = plan.calls(), plan.calls(2) - plan.calls()
-        record = PlanRecord(
-            plan.key, calls, each, plan.input_tokens, len(plan.batches), plan.batch_lengths, plan.limits.chooses
-        )
+        record = PlanRecord(plan.key, calls, each, plan.input_tokens, len(plan.batches), plan.batch_lengths)
         if before.plan is not None:
             begun_by, writer = before.request.writer, run.writer.identity
             if begun_by != writer:
@@ -371,13 +369,10 @@ class Assembler:
         return tuple(found)
 
     async def _partial_text(self, iteration: int, levels: _Levels) -> tuple[str, list[SummaryWarning]]:
-        """Returns the texts of the highest level that is complete, or all extractions.
-
-        None before a language model's first answer: what was only passed on is the document itself.
-        """
-        plan, (_, usage, _) = self._summary.plan, await self._store.run_totals(self._id)
-        if plan and not (plan.chooses or usage.calls):
-            return "", []
+        """Returns the texts of the highest level that is complete, or all extractions; none before the first answer."""
+        _, usage, _ = await self._store.run_totals(self._id)
+        if not usage.calls:
+            return "", []  # what was only passed on is the document itself
         complete = [level for number, stage, level, _ in levels if number == iteration and stage is Stage.UNIQUE]
         texts: list[str] = []
         chars_left = self._config.partial_chars

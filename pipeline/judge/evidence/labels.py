@@ -165,7 +165,7 @@ def _denied(text: ReadText, negations: Sequence[int], other: ReadText, words: ra
 
 
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
-_SURE = 1.3  # with the share of known words; chosen on 18 of 36 summaries in other words than their source
+_SURE = 1.3  # with the share of known words; chosen with 36 summaries in other words than their source in view
 
 
 GROUNDING = Rule(

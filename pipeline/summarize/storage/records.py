@@ -105,7 +105,6 @@ class PlanRecord:
     batch_count: int = 0  # 0 of a plan that an earlier version remembered
     # parts of each batch; empty of a plan of earlier versions whose batches were full
     batch_lengths: tuple[int, ...] = ()
-    chooses: bool = False  # as `WriterLimits.chooses`
 
     def calls(self, iterations: int) -> int:
         """Returns the planned calls of that many iterations."""

@@ -1926,7 +1926,7 @@ class Summary(_message.Message):
     """Done, or why not."""
     text: _builtins.str
     """Markdown. Of a partial summary the texts of the last level that is complete, else all extractions.
-    Empty before a language model's first answer.
+    Empty before the writer's first answer.
     """
     writer: _builtins.str
     """Who wrote it."""

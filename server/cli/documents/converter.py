@@ -266,12 +266,12 @@ def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4,
             num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"])
             forms = lists[key := num.abstractNumId["w:val"]]
             label = forms[level].lvlText["w:val"] if forms[level].numFmt["w:val"] != "bullet" else ""
-            count = counts[key] = (counts[key] + [0] * 9)[: level + 1]
+            numbers = counts[key] = (counts[key] + [0] * 9)[: level + 1]
             for start in [each for each in num.find_all("startOverride") if each.parent["w:ilvl"] == str(level)]:
-                count[level] = int(start.extract()["w:val"]) - 1
-            count[level] += 1
+                numbers[level] = int(start.extract()["w:val"]) - 1
+            numbers[level] += 1
             for each, form in enumerate(forms[: level + 1]):
-                shown = chr(96 + count[each]) if form.numFmt["w:val"] == "lowerLetter" else str(count[each])
+                shown = chr(96 + numbers[each]) if form.numFmt["w:val"] == "lowerLetter" else str(numbers[each])
                 label = label.replace(f"%{each + 1}", shown)
             if label:
                 place.parent.insert_after(run := page.new_tag("w:r"))

@@ -2,6 +2,7 @@
 
 import importlib.util
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ SPANS = """<table><caption>Fees</caption><tr><th rowspan=2>Ship</th><th colspan=
 <tr><td colspan=2>none</td></tr><tr><td colspan=3>In euros</td></tr></table>"""
 NESTED = """<s>Old.</s><table><tr><td>North</td><td><table><tr><th>Flow</th></tr>
 <tr><td><ol><li>12 l/s</li><li>9 l/s</li></ol></td></tr></table></td></tr></table>"""
+MAIL_PART = b"Content-Type: multipart/x;boundary=x\n\n--x\n"
+TABLE_ENDS = "</w:tc></w:tr></w:tbl>" * 10_000
 SPREAD = (
     "| Ship | Fee May | Fee June |",
     "| --- | --- | --- |",
@@ -96,21 +99,21 @@ def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("limit", "name", "data"),
     [
-        (("_LIMIT_S", 4), "m.docx", make_docx(raw="<w:tbl><w:tr><w:tc>" * 10_000 + "</w:tc></w:tr></w:tbl>" * 10_000)),
-        (("_LIMIT_S", 4), "m.eml", b"MIME-Version: 1.0\n" + b"Content-Type: multipart/x;boundary=x\n\n--x\n" * 50_000),
-        (("_LIMIT_S", 9), "m.html", b"<html>" + b"<b>" * 30_000),
-        (("_MEMORY_MIB", 300), "m.docx", make_docx(raw="<w:p/>" * 2_000_000)),
-        (("_MEMORY_MIB", 300), "m.docx", make_docx(raw=" " * 400_000_000)),
-        (("_MEMORY_MIB", 200), "m.html", b"<html><table>" + b"<tr><td rowspan=99 colspan=99>x" * 3_000),
+        (("_LIMIT_S", 4), "m.docx", lambda: make_docx(raw="<w:tbl><w:tr><w:tc>" * 10_000 + TABLE_ENDS)),
+        (("_LIMIT_S", 4), "m.eml", lambda: b"MIME-Version: 1.0\n" + MAIL_PART * 50_000),
+        (("_LIMIT_S", 9), "m.html", lambda: b"<html>" + b"<b>" * 30_000),
+        (("_MEMORY_MIB", 300), "m.docx", lambda: make_docx(raw="<w:p/>" * 2_000_000)),
+        (("_MEMORY_MIB", 300), "m.docx", lambda: make_docx(raw=" " * 400_000_000)),
+        (("_MEMORY_MIB", 200), "m.html", lambda: b"<html><table>" + b"<tr><td rowspan=99 colspan=99>x" * 3_000),
     ],
 )
 def test_a_file_that_needs_too_much_ends_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, int], name: str, data: bytes
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, int], name: str, data: Callable[[], bytes]
 ) -> None:
     monkeypatch.setattr(confined, *limit)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with pytest.raises(InputError, match=rf"{name}: (reading it takes more than|cannot read this DOCX: \w)"):
-        read(tmp_path, name, data)
+        read(tmp_path, name, data())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime - before.ru_utime < confined._LIMIT_S + 1  # noqa: SLF001
 
