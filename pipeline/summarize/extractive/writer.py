@@ -32,6 +32,8 @@ from pipeline.summarize.extractive.selection import (
     Budget,
     Float64,
     Material,
+    Passage,
+    find_passages,
     keep_all,
     rank_passages,
     score_focus,
@@ -56,7 +58,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-25"
+_VERSION = "extractive-26"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -209,11 +211,13 @@ class ExtractiveWriter:
 
     async def _answers(self, material: Material, focus: str) -> Material:
         """Returns the material with what its sentences are worth for a focus: those of one passage come together."""
-        (wanted,) = await self._embed([focus])
-        passages = await self._off_loop(partial(rank_passages, material, focus, wanted))
+        found = await self._off_loop(partial(list[Passage], find_passages(material)))
+        wanted, *wholes = await self._embed([focus, *(passage.text for passage in found)])
+        likeness = material.vectors @ wanted
+        passages = await self._off_loop(partial(rank_passages, found, focus, likeness, np.array(wholes) @ wanted))
         asked = [(passage.text, focus) for passage in passages[:_READ_AGAIN]]
         chances = (await self._models.entailment.entail(asked))[:, ENTAILMENT]
-        scores, has_answer = score_focus(material.vectors @ wanted, passages, chances.tolist())
+        scores, has_answer = score_focus(likeness, passages, chances.tolist())
         return replace(material, centrality=scores, has_focus=True, has_answer=has_answer)
 
     async def _read(
