@@ -238,7 +238,7 @@ def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
         yield Excerpt(kind, "\n".join(line.strip() for line in text.splitlines()))
     elif kind in STRUCTURE:
         yield Excerpt(kind, _flat(text), block.level or LABEL_LEVEL)
-    elif kind in LIST_KINDS and count_words(text) <= _PARAGRAPH_WORDS:
+    elif kind in LIST_KINDS and count_words(text) <= _PARAGRAPH_WORDS // 2:  # clauses are paragraphs with a number
         yield Excerpt(kind, _flat(text), block.level, block.mark)
     else:
         for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):

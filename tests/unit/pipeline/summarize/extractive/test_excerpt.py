@@ -93,9 +93,8 @@ async def test_a_question_is_answered_by_the_entry_that_it_names(name: str, writ
 
 
 async def test_a_question_is_answered_by_the_row_that_names_it() -> None:
-    rows = "\n".join(
-        f"| {seal} | {use} |" for seal, use in {"EPDM": "water", "NBR": "oil", "PTFE": "steam", "FKM": "acids"}.items()
-    )
+    uses = {"EPDM": "water", "NBR": "oil", "PTFE": "steam", "FKM": "acids"}
+    rows = "\n".join(f"| {seal} | {use} |" for seal, use in uses.items())
     text = f"# Seals\n\nThe pump has two seals. Seals wear.\n\n| Seal | Used for |\n|---|---|\n{rows}\n"
     said = await shaped(Shape(LengthGoal(25, LengthUnit.WORDS)), text=text, focus="Which seal is used for acids?")
     assert "| FKM | acids |" in said
@@ -106,9 +105,11 @@ def rewrite(text: str, *positions: int) -> str:
     return write_markdown(excerpts, positions or range(len(excerpts)))
 
 
-def test_sentences_of_one_paragraph_stay_in_one() -> None:
+def test_sentences_of_one_paragraph_or_long_item_stay_in_one() -> None:
     text = "The pump is red. The valve is blue.\n\nThe motor is green. The belt is black."
     assert rewrite(text, 0, 1, 3) == "The pump is red. The valve is blue.\n\nThe belt is black."
+    item = [f"Valve {number} of the hall is shut before pump {number} starts." for number in "12345"]
+    assert rewrite(f"- {' '.join(item)}", 1, 3) == f"- {item[1]} {item[3]}"
 
 
 def test_lists_steps_listings_and_labels_keep_their_form() -> None:
