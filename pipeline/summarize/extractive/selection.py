@@ -123,7 +123,7 @@ _PASSAGE_WORDS, _GRAMS_WEIGHT, _ENTAILMENT_WEIGHT = 60, 1.2, 0.8
 _ANSWER = 0.95  # worth from which a passage answers: of 380 questions about other documents 18% come so far
 
 
-class Passage(NamedTuple):
+class RankedPassage(NamedTuple):
     """Neighbours below one title, a procedure as a whole."""
 
     rows: list[int]  # of the material's sentences, rising
@@ -131,7 +131,7 @@ class Passage(NamedTuple):
     worth: float = 0.0  # for a focus
 
 
-def find_passages(material: "Material") -> Iterator[Passage]:
+def find_passages(material: "Material") -> Iterator[RankedPassage]:
     """Yields what stands below one title, not cut behind a sentence that the next one needs."""
     excerpts, sentences = material.excerpts, material.sentences
     titles = [tuple(need for need in excerpts[at].needs if excerpts[need].kind in STRUCTURE) for at in sentences]
@@ -146,10 +146,12 @@ def find_passages(material: "Material") -> Iterator[Passage]:
             passages[-1].append(row)
         for rows in passages:
             said = (words_of(excerpts, excerpts[sentences[row]]) for row in rows)
-            yield Passage(rows, f"{title}\n{' '.join(said)}")
+            yield RankedPassage(rows, f"{title}\n{' '.join(said)}")
 
 
-def rank_passages(passages: Sequence[Passage], focus: str, likeness: Float64, wholes: Float64) -> list[Passage]:
+def rank_passages(
+    passages: Sequence[RankedPassage], focus: str, likeness: Float64, wholes: Float64
+) -> list[RankedPassage]:
     """Returns passages, best first: like a focus as a whole and in their closest sentence, and with its rare letters.
 
     An embedder knows no part numbers and little German. Some letters of a word are those of its forms and compounds.
@@ -175,7 +177,7 @@ def _grams(text: str, letters: int = 4) -> frozenset[str]:
     return frozenset(word[at : at + letters] for word in words for at in range(max(1, len(word) - letters + 1)))
 
 
-def score_focus(likeness: Float64, passages: Sequence[Passage], chances: Sequence[float]) -> tuple[Float64, bool]:
+def score_focus(likeness: Float64, passages: Sequence[RankedPassage], chances: Sequence[float]) -> tuple[Float64, bool]:
     """Scores sentences by likeness to a focus and passage, the closest of the best two first; tells if one answers.
 
     Args:

@@ -32,7 +32,7 @@ from pipeline.summarize.extractive.selection import (
     Budget,
     Float64,
     Material,
-    Passage,
+    RankedPassage,
     find_passages,
     keep_all,
     rank_passages,
@@ -211,7 +211,7 @@ class ExtractiveWriter:
 
     async def _answers(self, material: Material, focus: str) -> Material:
         """Returns the material with what its sentences are worth for a focus: those of one passage come together."""
-        found = await self._off_loop(partial(list[Passage], find_passages(material)))
+        found = await self._off_loop(partial(list[RankedPassage], find_passages(material)))
         wanted, *wholes = await self._embed([focus, *(passage.text for passage in found)])
         likeness = material.vectors @ wanted
         passages = await self._off_loop(partial(rank_passages, found, focus, likeness, np.array(wholes) @ wanted))
