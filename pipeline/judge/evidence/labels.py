@@ -206,7 +206,7 @@ def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Cla
 def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[set[int], set[int]]:
     """Returns the sentences that say something of the source: their words say so, or a model's entailment.
 
-    The second ones are supported and have few of its words. They say little, but may tell a key point in others.
+    The second ones are supported, with half as many of its words. They raise nothing but may tell a key point in others.
     """
     draft, summary = plan.draft, plan.draft.summary.read
     everything = set(range(len(summary.sentences)))
@@ -219,7 +219,7 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[set[int], se
         about = partial(draft.source.index.is_about, stems, one.passages[0].sentences if one.passages else ())
         if claim.entailment >= _ENTAILED and about(_SURE - claim.entailment):
             found.add(claim.sentence_index)
-        if claim.label is ClaimLabel.SUPPORTED and about(0.0):
+        if claim.label is ClaimLabel.SUPPORTED and about((_SURE - claim.entailment) / 2):
             supported.add(claim.sentence_index)
     return found & finished, supported & finished
 
