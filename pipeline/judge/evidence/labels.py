@@ -206,7 +206,7 @@ def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Cla
 def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[set[int], set[int]]:
     """Returns the sentences that say something of the source: their words say so, or a model's entailment.
 
-    The second ones are supported, with half as many of its words. They raise nothing but may tell a key point in others.
+    The second ones are supported, with half as many of its words. They raise nothing, but may tell a key point.
     """
     draft, summary = plan.draft, plan.draft.summary.read
     everything = set(range(len(summary.sentences)))
