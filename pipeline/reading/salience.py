@@ -6,7 +6,7 @@ embedded in part; frequent words then stand in for the vectors.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from math import log1p
 from typing import NamedTuple
 
@@ -90,8 +90,8 @@ _TELLS = 0.5
 
 def told_shares(
     source: WordIndex, points: Mapping[int, tuple[Sequence[str], Sequence[str]]], said: Sequence[Sequence[str]]
-) -> dict[int, tuple[float, float]]:
-    """Returns how much of some points statements tell between them, and how much they have of it at all, in [0, 1].
+) -> dict[int, float]:
+    """Returns how much of some points statements tell between them, in [0, 1].
 
     A statement tells a point when it has half of its words, and half of those of its predicate. A subject and a verb
     tell nothing. It must speak of the point, too: of its rare words it shares most with it. Words count by ln(1 +
@@ -110,8 +110,7 @@ def told_shares(
         for at in points:
             if shared[at] >= least and all(_share(part, stems) >= _TELLS for part in parts[at]):
                 told[at].update(stems)
-    everything = frozenset(chain.from_iterable(said))
-    return {at: (_share(whole, told[at]), _share(whole, everything)) for at, (whole, _) in parts.items()}
+    return {at: _share(whole, told[at]) for at, (whole, _) in parts.items()}
 
 
 def _share(weights: Mapping[str, float], stems: Collection[str]) -> float:

@@ -11,8 +11,9 @@ one defence of the scores against such texts, and `pipeline.judge.exact.guarded_
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
+from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts, said_by
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import PairScores, in_small_letters
 from pipeline.protocols import Tokenizer, TokenMark
@@ -164,6 +165,7 @@ def _denied(text: ReadText, negations: Sequence[int], other: ReadText, words: ra
             yield range(cue, cue + 1), range(at, at + 1)
 
 
+_OPPOSITE = 0.95  # contradiction of an unsupported claim that says the opposite, and not what the source has not
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
 _SURE = 1.3  # with the share of known words; chosen with 36 summaries in other words than their source in view
 
@@ -183,29 +185,43 @@ class RaisingSentences:
 
     raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
     others: tuple[int, ...]  # can only lower a score
+    telling: frozenset[int]  # may tell a key point: raising or supported ones, unless they or repeats are opposite
 
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:
     """Returns the claims as checked, each with whether it may raise a score, and the same of the sentences."""
     draft = plan.draft
-    own = _grounded(plan, claims) - draft.repeats.keys()
-    marked = tuple(replace(claim, may_raise=claim.sentence_index in own) for claim in claims)
-    others = set(range(len(draft.summary.read.sentences))) - own
-    return marked, RaisingSentences(tuple(sorted(own)), tuple(sorted(others)))
+    grounded, supported = (found - draft.repeats.keys() for found in _grounded(plan, claims))
+    marked = tuple(replace(claim, may_raise=claim.sentence_index in grounded) for claim in claims)
+    opposite = {
+        said_by(draft.repeats, claim.sentence_index)
+        for claim in claims
+        if claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or claim.mismatches)
+    }
+    others = set(range(len(draft.summary.read.sentences))) - grounded
+    telling = frozenset(grounded | supported) - opposite
+    return marked, RaisingSentences(tuple(sorted(grounded)), tuple(sorted(others)), telling)
 
 
-def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
-    """Returns the sentences that say something of the source: their words say so, or a model's entailment."""
+def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[set[int], set[int]]:
+    """Returns the sentences that say something of the source: their words say so, or a model's entailment.
+
+    The second ones are supported, with half as many of its words. They raise nothing, but may tell a key point.
+    """
     draft, summary = plan.draft, plan.draft.summary.read
+    everything = set(range(len(summary.sentences)))
+    finished = {at for at in everything if not UNFINISHED.is_on or _is_finished(summary.table, summary.ranges[at])}
     if not GROUNDING.is_on:
-        return set(range(len(summary.sentences)))
-    found = set(draft.worded)
+        return everything, everything
+    found, supported = set(draft.worded), set[int]()
     for one, claim in zip(plan.claims, claims, strict=True):
         stems = summary.content_stems(summary.ranges[one.sentence])
-        among = one.passages[0].sentences if one.passages else ()
-        if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among, _SURE - claim.entailment):
+        about = partial(draft.source.index.is_about, stems, one.passages[0].sentences if one.passages else ())
+        if claim.entailment >= _ENTAILED and about(_SURE - claim.entailment):
             found.add(claim.sentence_index)
-    return {at for at in found if not UNFINISHED.is_on or _is_finished(summary.table, summary.ranges[at])}
+        if claim.label is ClaimLabel.SUPPORTED and about((_SURE - claim.entailment) / 2):
+            supported.add(claim.sentence_index)
+    return found & finished, supported & finished
 
 
 UNFINISHED = Rule(

@@ -317,13 +317,11 @@ def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPla
     shares = told_shares(index, points, [summary.content_stems(summary.ranges[at]) for at in sorted(telling)])
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
-        told, spoken = shares[at]
-        passage = draft.summary.passage(claim_weights(read.table, clause.words, index), telling)
-        pair = None
-        if passage and spoken >= config.partly_covered:
+        passage, pair = draft.summary.passage(claim_weights(read.table, clause.words, index), telling), None
+        if passage:
             says_more = not set(points[at][0]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))
-            pair = (passage.span.text, clause.passage.text) if says_more or told > config.fully_covered else None
-        facts[at] = FactPlan(clause, told, passage, pair)
+            pair = (passage.span.text, clause.passage.text) if says_more or shares[at] > config.fully_covered else None
+        facts[at] = FactPlan(clause, shares[at], passage, pair)
     return facts
 
 

@@ -52,7 +52,7 @@ DOGS = ReadText.of("source", "Dogs bark at cats. Dogs chase cats. Dogs met a zeb
 def shares(*said: Sequence[str]) -> list[float]:
     """Told shares of all sentences about dogs."""
     stems = {at: (DOGS.content_stems(words), predicate_stems(DOGS, words)) for at, words in enumerate(DOGS.ranges)}
-    return [told for told, _ in told_shares(WordIndex(DOGS), stems, said).values()]
+    return list(told_shares(WordIndex(DOGS), stems, said).values())
 
 
 def test_a_statement_tells_a_key_point_from_half_of_its_words_on() -> None:
@@ -109,6 +109,16 @@ def test_words_tell_a_point_unless_the_model_or_a_value_denies_it(usd: str, told
     points = build(ARTICLE, summary, entailment=ScriptedEntailment(default=told)).judge_key_points
     (point,) = [point for point in points if point.passage.quote.startswith("Repairs")]
     assert point.coverage.value == label
+
+
+@pytest.mark.parametrize(
+    ("summary", "label"),
+    [("Motorists will be rerouted by Hatton, some thirteen kilometres north.", "partial"), ("Nobody knew.", "not")],
+)
+def test_a_supported_sentence_in_other_words_tells_what_it_entails(summary: str, label: str) -> None:
+    made = build(ARTICLE, summary, entailment=ScriptedEntailment(default=0.75))
+    assert {point.coverage.value for point in made.judge_key_points} == {label}
+    assert [claim.may_raise for claim in made.claims] == [False]
 
 
 def test_copied_sentences_about_the_subject_do_not_tell_a_key_point_that_is_left_out() -> None:
