@@ -244,26 +244,33 @@ def _as_shown(data: bytes) -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         parts = {name: archive.read(name) for name in archive.namelist()}
+        names = ("numbering", "styles")
+        numbering, styles = (BeautifulSoup(parts.get(f"word/{name}.xml", b""), "xml") for name in names)
+        marks = (b"<w:pStyle" if styles.numPr else b"<w:numPr", b"<w:numPr", b"<w:vanish", b' show="0"')
         for name, part in parts.items():
-            if name.endswith(".xml") and any(mark in part for mark in (b"<w:numPr", b"<w:vanish", b' show="0"')):
+            if name.endswith(".xml") and any(mark in part for mark in marks):
                 page = BeautifulSoup(part, "xml")
                 for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
                     if mark.get("w:val") not in {"0", "false", "off"}:
                         (mark.find_parent("r") or mark).decompose()
-                _write_numbers(page, BeautifulSoup(parts.get("word/numbering.xml", b""), "xml"))
+                _write_numbers(page, numbering, styles)
                 parts[name] = page.encode()
             copy.writestr(name, parts[name])
     return written.getvalue()
 
 
-def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes "2.1 " or "b) " into each paragraph of a list, and takes it out of the list."""
+def _write_numbers(page: Any, numbering: Any, styles: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Writes "2.1 " or "b) " into each paragraph that is in a list, by itself or by its style, and takes it out."""
     lists = {each.get("w:abstractNumId"): each.find_all("lvl") for each in numbering.find_all("abstractNum")}
     used = {each.get("w:numId"): each for each in numbering.find_all("num")}
     counts: defaultdict[str, list[int]] = defaultdict(list)
-    for place in page.select("p > pPr > numPr"):
+    based = {each.parent["w:styleId"]: each["w:val"] for each in styles.select("style > basedOn")}
+    of_styles = {each.find_parent("style")["w:styleId"]: each for each in styles.select("style > pPr > numPr")}
+    for properties in page.select("p > pPr"):
         with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):  # of a list that is not whole
-            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"])
+            style = properties.pStyle["w:val"] if properties.pStyle else ""
+            place = properties.find("numPr", recursive=False) or of_styles.get(style) or of_styles[based[style]]
+            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"] if place.ilvl else 0)
             forms = lists[key := num.abstractNumId["w:val"]]
             label = forms[level].lvlText["w:val"] if forms[level].numFmt["w:val"] != "bullet" else ""
             numbers = counts[key] = (counts[key] + [0] * 9)[: level + 1]
@@ -274,6 +281,7 @@ def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4,
                 shown = chr(96 + numbers[each]) if form.numFmt["w:val"] == "lowerLetter" else str(numbers[each])
                 label = label.replace(f"%{each + 1}", shown)
             if label:
-                place.parent.insert_after(run := page.new_tag("w:r"))
+                properties.insert_after(run := page.new_tag("w:r"))
                 run.append(page.new_tag("w:t", string=f"{label} "))
-                place.decompose()
+                properties.insert(0, none := page.new_tag("w:numPr"))  # in front of its own: no list
+                none.extend(page.new_tag(name, attrs={"w:val": "0"}) for name in ("w:ilvl", "w:numId"))

@@ -12,7 +12,7 @@ from server.cli.documents.read import read_document_pages, read_document_text
 from server.cli.errors import InputError
 from tests.office import make_docx, make_epub
 
-STEPS = [("Step", "Open valve V-12."), ("Step1", "Wait."), ("", "It hums."), ("Step", "Start pump P-3.")]
+STEPS = [("Step", "Open valve V-12."), ("Step1", "Wait."), ("", "It hums."), ("Clause", "Start pump P-3.")]
 PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;</script></head><body>
 <nav><ul><li><a href="/">Home</a></li></ul></nav><main><h1>Pump skid</h1><ul><li><a href="#start">Start</a></li></ul>
 <p>It holds <b>40 bar</b>; see <a href="guide.html">the guide</a>.<img src="a.png" alt=""></p>
