@@ -125,7 +125,7 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
     head, above = _above(lines, number)
-    bare = line.lstrip("> \u200e")
+    bare = line.lstrip("># \u200e")
     if who := _mail_sender(lines, number, bare):
         heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
         yield Turn("mail", who, "", number - len(list(heads)), -1)
@@ -146,18 +146,19 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
 
 
 def _above(lines: Sequence[str], number: int) -> tuple[int, str]:
-    """Returns the line above, over a blank one."""
-    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
+    """Returns the line above, over one that is blank or a dash."""
+    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at].strip("—")), number)
     return head, lines[head].lstrip("> ") if head < number else ""
 
 
 def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) -> Iterator[Turn]:
     """Yields how a line may open a turn that has a time and no name, or a name below a time."""
     head, above = _above(lines, number)
-    if is_name(rest) and _is_stamp(above):
+    if not when and is_name(rest) and (not above or _is_stamp(above)):
         if below := next(filter(_is_stamp, lines[number + 2 : number + _MOST_HEAD_LINES]), ""):  # what is said
             yield Turn("around", rest, below, number, -1)
-        yield Turn("below", rest, above, head, -1)
+        if above:
+            yield Turn("below", rest, above, head, -1)
     elif when and not rest:
         if is_name(above):
             yield Turn("above", above, when, head, -1)
@@ -202,7 +203,7 @@ def is_name(text: str) -> bool:
 def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
     """Returns who writes the mail that begins in a line: "From: Ann <a@b.org>" above "Sent: ...", "... wrote:"."""
     head, _, value = line.partition(":")
-    if head.strip("*").lower() in word_list("mail_senders") and value.strip("* "):
+    if head.strip("* ").lower() in word_list("mail_senders") and value.strip("* "):
         following = next((each for each in lines[number + 1 : number + 3] if each), "")
         return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
     words = line.lower().rstrip(":").split()
@@ -215,7 +216,7 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
 
 
 def _is_mail_head(line: str) -> bool:
-    head = line.lstrip("> ").partition(":")[0].strip("*").lower()
+    head = line.lstrip("> ").partition(":")[0].strip("* ").lower()
     return head in word_list("mail_heads") or head in word_list("mail_senders")
 
 

@@ -142,6 +142,8 @@ def page_markdown(page: str | bytes) -> str:
         main.insert(0, title)
     for tag in main.find_all(["dt", "dd"]):
         tag.name = "p"  # no "Ramp\n:   A place to land"
+    for message in main.select(UNREAD["page"]["newest_first"]):
+        message.parent.insert(0, message)
     _leave_out(main)
     _leave_out_links(main)
     for tag in main.select("sup, msup > :nth-child(2)"):

@@ -204,6 +204,7 @@ def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
     found: dict[Line, set[str | int]] = {}
     for line in (line for line in lines if line.y in {max(heights), min(heights)}):
         words = line.text.casefold().split()
-        numbers = (int(word[:9]) for word in (words[0], words[-1]) if word.isdecimal())
+        ends = (word.partition("/")[0] for word in (words[0], words[-1]))  # "2/3"
+        numbers = (int(word[:9]) for word in ends if word.isdecimal())
         found[line] = {" ".join(words), *(number - page for number in numbers)}
     return found

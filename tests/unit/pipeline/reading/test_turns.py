@@ -47,6 +47,7 @@ FORMS = [
     "{name} Lee\n  10:14 AM\n{text}\n",
     "{name} Lee 3/1/2025 10:14 AM\n{text}\n",
     "{name} — Today at 10:14 AM\n{text}\n",
+    "{name}\n — \nToday at 10:14 AM\n{text}\n",
     "{name}, [01.03.2025 10:14]\n{text}\n",
     "2025-03-01 10:14:02\t{name}\t{text}",
     "10:14:02 From {name} Lee to Everyone:\n\t(sighs) {text}",
@@ -59,6 +60,7 @@ FORMS = [
     "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org>\nwrote:\n> {text}\n",
     "*Von:* {name} Lee\n*Gesendet:* 1. März 2025\n*An:* alle\n\n{text}\n",
+    "De : {name} Lee\nEnvoyé : samedi 1 mars 2025\nÀ : tous\n\n{text}\n",
 ]
 
 
@@ -111,12 +113,9 @@ def test_what_only_looks_like_speech_is_none(text: str) -> None:
 def test_names_above_speak_though_more_lines_are_times_and_times_may_stand_below() -> None:
     lines = [line for name in NAMES for line in (name, "10:14 AM", "We ship.", "10:15", "On Friday.")]
     assert [turn.who for turn in read_talk(lines)[0].values()] == list(NAMES)
-    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"10:1{at} AM")]
-    assert [turn.mark for turn in read_talk(lines)[0].values()][1:] == [
-        "10:12 AM Ann:",
-        "10:13 AM Bob:",
-        "10:14 AM Ann:",
-    ]
+    lines = [line for at, name in enumerate(NAMES) for line in (f"## {name}", "We ship.", f"10:1{at} AM")]
+    marks = [turn.mark for turn in read_talk(lines)[0].values()]
+    assert marks == [f"10:1{at} AM {name}:" for at, name in enumerate(NAMES)]
 
 
 def test_names_and_numbers_speak_in_one_talk() -> None:

@@ -135,10 +135,11 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
         ("<p>The 2<sup>nd</sup> of <msup><mi>b</mi><mn>2</mn></msup>, 5 m<sup>2</sup>.</p>", "The 2nd of b^2, 5 m^2."),
         ("<h1>Ramp</h1><main><dl><dt>Ramp</dt><dd>A place.</dd></dl></main>", "# Ramp\n\nRamp\n\nA place."),
         (
-            "<div><a href='#a'>Skip</a></div><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
+            "<section><a href='#a'>Skip</a></section><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
             "## Fees\n\nThey rose.",
         ),
         ("<div class='avatar'>AL</div><span epub:type='pagebreak'>3</span><div>Seen.</div>", "Seen."),
+        ("<main><div class='_a6-g'>New.</div><div class='_a6-g'>Old.</div></main>", "Old.\n\nNew."),
         (f"{'<div>' * 900}Seen.{'</div>' * 900}", "Seen."),
         ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
