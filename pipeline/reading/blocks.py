@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts, spoken
+from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, spoken
 from pipeline.reading.word_lists import FUNCTION_WORDS
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
@@ -33,7 +33,7 @@ _ENTRY = re.compile(
 )
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_LABEL_WORDS, _MOST_TITLE_WORDS = 12, 8
-_WORDS_BELOW = 20  # on average; what an item of a list says stands beside its number
+_FEWEST_TITLES, _WORDS_BELOW = 2, 20  # on average; what an item of a list says stands beside its number
 _WHOLE_PROSE_SHARE = 0.1  # of function words: lines that end as a sentence are more often prose
 _SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
 
@@ -119,12 +119,7 @@ def read_blocks(text: str) -> list[Block]:
             end = _run_end(lines, position)
             blocks.extend(_run_blocks(lines[position:end], turns, is_first=not blocks))
         position = end
-    return [
-        replace(block, kind=BlockKind.TURN)  # speech without stops
-        if block.kind is BlockKind.PROSE and speech_cuts(text[block.start : block.end])
-        else block
-        for block in (_with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks)
-    ]
+    return _with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks
 
 
 def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
@@ -136,35 +131,22 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
         line._replace(text="" if number in silent or not line.text.strip("> ") else spoken(line.text))
         for number, line in enumerate(lines)
     ]
-    turns = {
-        line.start: Block(
-            line.start + turn.start,
-            line.start + len(spoken(line.text)),
-            BlockKind.TURN,
-            lines[turn.head].start,
-            mark=turn.mark,
-        )
-        for line, turn in ((lines[number], turn) for number, turn in talk.items())
-    }
+    turns: dict[int, Block] = {}
+    for number, turn in talk.items():
+        start, head = lines[number].start, lines[turn.head].start
+        turns[start] = Block(start + turn.start, said[number].end, BlockKind.TURN, head, mark=turn.mark)
     return said, turns
 
 
-def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:
-    """Reads "3. Fees" as a heading where several such lines have a text below them, or one has its "3.1"."""
+def _with_numbered_titles(text: str, blocks: list[Block]) -> list[Block]:
+    """Reads "3. Fees" as a heading where several such lines have a text below them."""
     titles = [
         block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
     ]
-    is_sure = len(titles) > 1 or any(_has_parts(text, title) for title in titles)
-    words = len(text[titles[0].first :].split()) if is_sure else 0
-    if words < max(1, _WORDS_BELOW * len(titles)):
+    if len(titles) < _FEWEST_TITLES or len(text[titles[0].first :].split()) < _WORDS_BELOW * len(titles):
         return blocks
     firsts = {block.first for block in titles}
     return [part for block in blocks for part in (_title_and_text(text, block) if block.first in firsts else [block])]
-
-
-def _has_parts(text: str, title: Block) -> bool:
-    below = text[title.start :].partition("\n")[2].lstrip()
-    return below.startswith(title.mark) and below[len(title.mark) :][:1].isdigit()
 
 
 def _title_and_text(text: str, block: Block) -> Iterator[Block]:
