@@ -21,7 +21,7 @@ def zipped(files: Mapping[str, str]) -> bytes:
 
 
 def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (), raw: str = "") -> bytes:
-    """Returns a DOCX of paragraphs (style, text), XML and a table; "Step" is a numbered list, "Step1" one in it, and "Clause" a style of it."""
+    """Returns a DOCX of paragraphs (style, text), XML and a table; "Step", "Step1" in it and "Clause" are a list."""
     styles = {"Title": "Title", "Heading1": "heading 1"}
     body = "".join(_paragraph(style, text) for style, text in paragraphs) + raw
     rows = "".join(

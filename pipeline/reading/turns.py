@@ -6,8 +6,7 @@ Who speaks stands in front of what is said or above it. One form holds for a who
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, dropwhile, groupby, islice, takewhile
-from math import ceil
+from itertools import chain, dropwhile, groupby, takewhile
 from typing import NamedTuple
 
 from pipeline.off_loop import stoppable
@@ -17,7 +16,7 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _MOST_SOUND_WORDS = 60, 24, 8, 4
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8
 _SPEAKER = re.compile(
     r"""<([@+~&%\ ]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
@@ -69,13 +68,12 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
-            turns = {at: turn._replace(end=behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
-            return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
+            return {at: turn for at, turn in said.items() if at not in silent}, frozenset(silent)
     return {}, frozenset()
 
 
 def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
-    """Yields lines that nobody says: sounds, rules with words, and those of the program.
+    """Yields lines that nobody says: rules with words, and those of the program.
 
     The program's have a time and no name, where each line of the talk has both, and a date or a mark: "10:14 -!- Ann".
     """
@@ -91,19 +89,9 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
 
 
 def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>", "[Photos]"."""
-    start = max(words.rfind("("), words.rfind("["))
-    if start >= 0 and _is_sound(words[start:]):
-        return words[:start].rstrip()
+    """Returns what is said: nothing of "<Media omitted>", "[Photos]"."""
     is_mark = words[:1] + words[-1:] == "<>" or (words[:1] + words[-1:] == "[]" and len(words.split()) == 1)
     return "" if is_mark else words
-
-
-def _is_sound(text: str) -> bool:
-    """Tells "(laughs)" and "[crosstalk 00:01:12]" from other words in brackets, which are said."""
-    words = [word.strip(EDGES) for word in text[1:-1].lower().split()[: _MOST_SOUND_WORDS + 1]]
-    is_short = 0 < len(words) <= _MOST_SOUND_WORDS and text[:1] + text[-1:] in {"()", "[]"}
-    return is_short and not word_list("sounds").isdisjoint((words[0], words[-1]))
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
@@ -138,9 +126,10 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         when, said = ("", bare[length:]) if before else (when, rest[length:])
         if not when and bare[length - 1] == "]" and (until := stamp_end(said.lstrip())):  # [Ann Lee] [10:14]
             when, said = said.lstrip()[:until], said.lstrip()[until:].lstrip()
-        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
+        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said.lstrip()) if said else -1)
     elif before and is_name(before) and rest[:1] in ("", ":"):
-        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
+        said = rest[1:].lstrip()
+        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(said) if said else -1)
     elif not before:
         yield from _timed_openings(lines, number, when=when, rest=rest)
 
@@ -183,14 +172,6 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
     if is_mark or is_program or len(who.split()) > _MOST_NAME_WORDS or who.lower() in word_list("log_levels"):
         return None
     return form, who, end
-
-
-def behind_sounds(text: str, end: int) -> int:
-    """Returns where words go on behind white space and sounds: "(sighs) "."""
-    rest = text[end:].lstrip()
-    sound = rest[: 1 + rest.find("]" if rest.startswith("[") else ")")]
-    start = len(text) - len(rest)
-    return behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
 
 
 def is_name(text: str) -> bool:
@@ -274,9 +255,8 @@ def _is_of_time(word: str) -> bool:
 def speech_cuts(said: str) -> list[int]:
     """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
     words = said.split()
-    enough = len(words) // _LONGEST_UNSTOPPED + 1
-    stops = list(islice((word for word in words if not word[-1].isalnum()), enough))
-    if len(words) < _LONGEST_UNSTOPPED or len(stops) == enough:
+    stop_count = sum(not word[-1].isalnum() for word in words)
+    if len(words) < max(1, stop_count) * _LONGEST_UNSTOPPED:
         return []
     cuts, position, count = list[int](), 0, 0
     for word in stoppable(words):
@@ -292,6 +272,5 @@ def speech_cuts(said: str) -> list[int]:
 def is_prose(text: str, least_share: float = PROSE_SHARE) -> bool:
     """Tells whether a text has its share of the words without which there is no prose."""
     words = text.split()
-    enough = max(1, ceil(least_share * len(words)))
-    known = (word for word in words if word.strip(EDGES).lower() in PROSE_WORDS)
-    return len(list(islice(known, enough))) == enough
+    known_count = sum(word.strip(EDGES).lower() in PROSE_WORDS for word in words)
+    return known_count >= max(1, least_share * len(words))

@@ -13,7 +13,7 @@ from collections import defaultdict
 from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
-from itertools import chain, count, product, takewhile
+from itertools import count, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -91,18 +91,11 @@ def _read_mail(data: bytes) -> str:
 
 
 def _rendered(markdown: str) -> str:
-    """Returns the HTML of Markdown; what is in angle brackets and no tag, such as "<name>", stays."""
-    from lxml.html.defs import tags
+    """Returns the HTML of Markdown."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm import gfm_plugin
 
-    parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
-    tokens = parser.parse(_MARKS.sub(r"\1\2\3\4", markdown))
-    for token in chain.from_iterable(each.children or () for each in tokens):
-        name = "".join(takewhile(str.isalnum, token.content.lstrip("</")))
-        if token.type == "html_inline" and name and name.lower() not in tags:
-            token.type = "text"
-    return str(parser.renderer.render(tokens, parser.options, {}))
+    return MarkdownIt("commonmark").use(gfm_plugin, front_matter=True).render(_MARKS.sub(r"\1\2\3\4", markdown))
 
 
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
@@ -157,12 +150,12 @@ def page_markdown(page: str | bytes) -> str:
         tag.name, tag.string = "span", words if is_said else ""  # not "logo"
     main.smooth()
     for table in main.find_all("table"):
-        if table.find("table"):  # a table says where its tables stand
-            for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
-                tag.name = "div" if tag.find_parent("table") is table else tag.name
-            table.name = "div"
-    for table in main.find_all("table"):
-        _spread(table)
+        if not table.find("table"):
+            _spread(table)
+            continue
+        for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
+            tag.name = "div" if tag.find_parent("table") is table else tag.name
+        table.name = "div"  # it says where its tables stand
     style: dict[str, Any] = {"heading_style": ATX, "escape_underscores": False, "escape_asterisks": False}
     return str(MarkdownConverter(strip=["a"], table_infer_header=True, **style).convert_soup(main)).strip()
 
@@ -199,9 +192,6 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """Writes a cell into each row and column that it spans, but one as wide as the table once; joins rows of heads."""
     from bs4 import BeautifulSoup
 
-    for steps in table.find_all("ol"):
-        for number, tag in enumerate(steps.find_all("li", recursive=False), 1):
-            tag.insert(0, f"{number}. ")
     for tag in table.find_all(["ul", "ol", "li"]):
         tag.append("; " * (tag.name == "li"))
         tag.unwrap()
