@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import zip_longest
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
@@ -140,9 +140,7 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
 
 def _with_numbered_titles(text: str, blocks: list[Block]) -> list[Block]:
     """Reads "3. Fees" as a heading where several such lines have a text below them."""
-    titles = [
-        block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
-    ]
+    titles = [block for block, below in pairwise([*blocks, None]) if block and _is_numbered_title(text, block, below)]
     if len(titles) < _FEWEST_TITLES or len(text[titles[0].first :].split()) < _WORDS_BELOW * len(titles):
         return blocks
     firsts = {block.first for block in titles}
@@ -229,14 +227,12 @@ def _table(rows: Sequence[_Line]) -> Iterator[Block]:
 def _is_marked(texts: Sequence[str]) -> bool:
     """Tells whether lines are a list or begin with a heading that text follows."""
     first, second = texts[0], texts[1] if len(texts) > 1 else ""
-    is_list = bool(_ITEM.match(second))
-    leads_in = is_sentence_end(first) or (first.endswith(":") and " " in first)  # "key:" begins a file
-    if _ITEM.match(first) or (is_list and leads_in):
+    if _ITEM.match(first) or _ITEM.match(second):
         return True
     heading = _HEADING.match(first)
     if not heading or not second or second.startswith("#") or not _is_title(first[heading.end() :], len(heading[1])):
         return False
-    if is_list or (len(heading[1]) > 1 and first[heading.end()].isupper()):
+    if len(heading[1]) > 1 and first[heading.end()].isupper():
         return True
     return not is_listing(texts[1:]) and (second[0].isupper() or is_sentence_end(texts[-1]))
 

@@ -37,17 +37,12 @@ class Turn(NamedTuple):
     who: str  # speaks; empty where nobody is named
     when: str
     head: int  # the line where that is said
-    end: int  # of that, where what is said begins; that begins in a line below if it is -1
+    start: int  # of what is said in that line; it begins in a line below if this is 0
 
     @property
     def mark(self) -> str:
         """When and who, with a colon; the time alone where nobody is named."""
         return f"{self.when} {self.who}:".strip() if self.who else self.when
-
-    @property
-    def start(self) -> int:
-        """Of what is said, in its line."""
-        return max(0, self.end)
 
 
 def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
@@ -60,11 +55,10 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         for turn in _openings(lines, number) if lines[number] else ():
             forms[turn.form][number] = turn
     # A mail's head has many lines that look like turns, and a name says more than a time.
-    for form, found in sorted(
-        forms.items(), key=lambda one: (one[0] != "mail", one[0].startswith("time"), -len(one[1]))
-    ):
+    for form in sorted(forms, key=lambda one: (one != "mail", one.startswith("time"), -len(forms[one]))):
+        found = forms[form]
         starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
-        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
+        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.start or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
@@ -116,9 +110,9 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     bare = line.lstrip("># \u200e")
     if who := _mail_sender(lines, number, bare):
         heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
-        yield Turn("mail", who, "", number - len(list(heads)), -1)
+        yield Turn("mail", who, "", number - len(list(heads)), 0)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
-        yield Turn("mail", who, "", head, -1)
+        yield Turn("mail", who, "", head, 0)
     start, end = _stamp(bare)
     before, when, rest = bare[:start].strip(_AROUND_TIMES), bare[start:end].strip("-–—| \t"), bare[end:].lstrip()
     if named := _named(bare if before else rest, is_timed=not before and bool(when)):
@@ -126,10 +120,10 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         when, said = ("", bare[length:]) if before else (when, rest[length:])
         if not when and bare[length - 1] == "]" and (until := stamp_end(said.lstrip())):  # [Ann Lee] [10:14]
             when, said = said.lstrip()[:until], said.lstrip()[until:].lstrip()
-        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said.lstrip()) if said else -1)
+        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said.lstrip()) if said else 0)
     elif before and is_name(before) and rest[:1] in ("", ":"):
         said = rest[1:].lstrip()
-        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(said) if said else -1)
+        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(said) if said else 0)
     elif not before:
         yield from _timed_openings(lines, number, when=when, rest=rest)
 
@@ -145,16 +139,16 @@ def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) 
     head, above = _above(lines, number)
     if not when and is_name(rest) and (not above or _is_stamp(above)):
         if below := next(filter(_is_stamp, lines[number + 2 : number + _MOST_HEAD_LINES]), ""):  # what is said
-            yield Turn("around", rest, below, number, -1)
+            yield Turn("around", rest, below, number, 0)
         if above:
-            yield Turn("below", rest, above, head, -1)
+            yield Turn("below", rest, above, head, 0)
     elif when and not rest:
         if is_name(above):
-            yield Turn("above", above, when, head, -1)
-        yield Turn("time", "", when, number, -1)
+            yield Turn("above", above, when, head, 0)
+        yield Turn("time", "", when, number, 0)
     elif when and ": " not in rest[:_LONGEST_NAME]:
         if is_name(name := rest.partition(" (")[0]):  # "(pinned)"
-            yield Turn("head", name, when, number, -1)
+            yield Turn("head", name, when, number, 0)
         yield Turn("timed", "", when, number, len(lines[number]) - len(rest))
 
 
@@ -203,7 +197,7 @@ def _is_mail_head(line: str) -> bool:
 
 def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
-    if turn.end >= 0:
+    if turn.start:
         return number
     is_mail = turn.form == "mail"
     below = range(number + 1, min(len(lines), number + _MOST_HEAD_LINES))
