@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, spoken
+from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk
 from pipeline.reading.word_lists import FUNCTION_WORDS
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
@@ -128,7 +128,7 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
     if not talk:
         return lines, {}
     said = [
-        line._replace(text="" if number in silent or not line.text.strip("> ") else spoken(line.text))
+        line._replace(text="") if number in silent or not line.text.strip("> ") else line
         for number, line in enumerate(lines)
     ]
     turns: dict[int, Block] = {}

@@ -78,14 +78,9 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
         end = stamp_end(line) if is_timed and at not in said else 0
         has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
         is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
-        if is_notice or is_rule or (words and not spoken(words)):
+        ends = words[:1] + words[-1:]  # of "<Media omitted>", "[Photos]"
+        if is_notice or is_rule or ends == "<>" or (ends == "[]" and len(words.split()) == 1):
             yield at
-
-
-def spoken(words: str) -> str:
-    """Returns what is said: nothing of "<Media omitted>", "[Photos]"."""
-    is_mark = words[:1] + words[-1:] == "<>" or (words[:1] + words[-1:] == "[]" and len(words.split()) == 1)
-    return "" if is_mark else words
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
@@ -199,9 +194,8 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
     if turn.start:
         return number
-    is_mail = turn.form == "mail"
     below = range(number + 1, min(len(lines), number + _MOST_HEAD_LINES))
-    said = (at for at in below if lines[at].strip("> ") and not (is_mail and _is_mail_head(lines[at])))
+    said = (at for at in below if lines[at].strip("> ") and not _is_mail_head(lines[at]))
     return next(said, len(lines))
 
 

@@ -4,7 +4,7 @@ from unicodedata import normalize
 
 import pytest
 
-from pipeline.reading.turns import read_talk, speech_cuts, spoken
+from pipeline.reading.turns import read_talk, speech_cuts
 
 SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
 NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
@@ -72,7 +72,7 @@ def test_speakers_and_what_they_say_are_found_in_every_form(form: str) -> None:
         for line in normalize("NFKC", form.format(name=name, text=text)).splitlines()
     ]
     turns, silent = read_talk(lines)
-    assert tuple(spoken(lines[at])[turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
+    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
     assert [name in turn.mark for name, turn in zip(NAMES, turns.values(), strict=True)] == [True] * len(NAMES)
     rest = [line for number, line in enumerate(lines) if line and number not in silent and number not in turns]
     assert rest == []
@@ -136,8 +136,6 @@ def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     around = ["12/05/2025, 10:09 - Bob joined the group", *media, *rules]
     _, silent = read_talk([around[0], *lines, *around[1:]])
     assert silent == {0, *range(1 + len(NAMES), 7 + len(NAMES))}
-    for words in ("[Dana sends it.]", "It is 4 (not 5)", "We ship. (Friday)", "We ship (which nobody liked)"):
-        assert spoken(words) == words
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
