@@ -166,8 +166,7 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
 def is_name(text: str) -> bool:
     """Tells whether a text may be a name, by its length, its first letter and its end."""
     is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
-    is_handle = "_" in text and " " not in text
-    return is_short and (is_handle or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
+    return is_short and (" " not in text or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
 
 
 def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:

@@ -20,9 +20,7 @@ _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # 
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
 _FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
-)
+_PAGE_NUMBER = re.compile(r"(?i)\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*")
 _LEADER = re.compile(r"(?:\s?[.…·_]){5}\s*(?:\d{1,4}|[ivxlc]+)?$")
 _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 

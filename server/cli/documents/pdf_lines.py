@@ -85,10 +85,7 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
         count = text.count_chars()
         unknown = sum(FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(count))
         if unknown > _MOST_UNKNOWN * count:
-            raise InputError(
-                f"page {number}: its font does not say which letters it shows; "
-                "save it again from where it was written, or run OCR over it"
-            )
+            raise InputError(f"page {number}: its font does not say which letters it shows: save it anew, or run OCR")
 
 
 def _with_rows(lines: Iterable[Line]) -> list[Line]:

@@ -28,7 +28,7 @@ FORMS = [
     "{name} (10:14): {text}",
     "{name} (12 mei 2025 10:14): {text}",
     "[12 mei 2025 10:14] {name}: {text}",
-    "{name}_de_boer — 12/05/2025 10:14\n{text}",
+    "x{name} — 12/05/2025 10:14\n{text}",
     "[00:00:14] {name}: {text}",
     "00:00:14 - {name}: {text}",
     "3/1/25, 10:14 AM - {name}: {text}",
