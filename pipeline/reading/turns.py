@@ -220,8 +220,8 @@ def _stamp(text: str) -> tuple[int, int]:
     end = len(" ".join([*words[: clock + 1], *behind]).rstrip(":"))
     for opening, closing in ("[]", "()"):
         bracket = text.rfind(opening, 0, start + 1)
-        if bracket >= 0 and closing not in text[bracket:start] and closing in text[start:_LONGEST_STAMP]:
-            return bracket, text.index(closing, start) + 1
+        if bracket >= 0 and closing not in text[bracket:start] and closing in text[end - 1 : _LONGEST_STAMP]:
+            return bracket, text.index(closing, end - 1) + 1
     return start, end
 
 

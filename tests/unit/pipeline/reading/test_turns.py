@@ -28,6 +28,7 @@ FORMS = [
     "{name} (10:14): {text}",
     "{name} (12 mei 2025 10:14): {text}",
     "[12 mei 2025 10:14] {name}: {text}",
+    "[ Monday, May 12, 2025 ] 10:14:02 AM \u2068{name}\u2069: {text}",
     "x{name} — 12/05/2025 10:14\n{text}",
     "[00:00:14] {name}: {text}",
     "00:00:14 - {name}: {text}",
