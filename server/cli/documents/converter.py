@@ -95,7 +95,8 @@ def _rendered(markdown: str) -> str:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm import gfm_plugin
 
-    return MarkdownIt("commonmark").use(gfm_plugin, front_matter=True).render(_MARKS.sub(r"\1\2\3\4", markdown))
+    parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
+    return str(parser.render(_MARKS.sub(r"\1\2\3\4", markdown)))
 
 
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
