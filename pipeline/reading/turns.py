@@ -210,7 +210,7 @@ def _is_stamp(text: str) -> bool:
 
 def _stamp(text: str) -> tuple[int, int]:
     """Returns where the first date with a time of day begins and ends, 0 and 0 without; in brackets of any words."""
-    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
+    words = text[:_LONGEST_STAMP].replace("\t", " ").replace("\u202f", " ").split(" ")
     clock = next((at for at, word in enumerate(words) if _is_clock(word)), -1)
     if clock < 0:
         return 0, 0
