@@ -8,6 +8,7 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STEP = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
+_LEVELS = (("decimal", "%1."), ("lowerLetter", "%1.%2)"), ("upperRoman", "%3."))
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 
@@ -22,7 +23,7 @@ def zipped(files: Mapping[str, str]) -> bytes:
 
 def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (), raw: str = "") -> bytes:
     """Returns a DOCX of paragraphs (style, text), XML and a table; "Step", "Step1" in it and "Clause" are a list."""
-    styles = {"Title": "Title", "Heading1": "heading 1"}
+    styles = {"Title": "Title", "Heading1": "heading 1", "TOC1": "toc 1"}
     body = "".join(_paragraph(style, text) for style, text in paragraphs) + raw
     rows = "".join(
         "<w:tr>" + "".join(f"<w:tc>{_paragraph('', cell)}</w:tc>" for cell in row) + "</w:tr>" for row in table
@@ -44,10 +45,12 @@ def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (),
             )
             + f'<w:style w:styleId="List"><w:pPr>{_STEP}</w:pPr></w:style>'
             '<w:style w:styleId="Clause"><w:basedOn w:val="List"/></w:style></w:styles>',
-            "word/numbering.xml": f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt '
-            'w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/>'
-            '<w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId '
-            'w:val="0"/></w:num></w:numbering>',
+            "word/numbering.xml": f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0">'
+            + "".join(
+                f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+                for level, (form, text) in enumerate(_LEVELS)
+            )
+            + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>',
             "word/document.xml": f"<w:document {_W}><w:body>{body}<w:tbl>{rows}</w:tbl></w:body></w:document>",
         }
     )

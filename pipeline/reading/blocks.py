@@ -24,7 +24,6 @@ _ITEM = re.compile(rf"(?:(?:{BULLET_MARK}\s+)+|(?P<step>{STEP_MARK})\s+)(?:{CHEC
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
-_QUOTE_MARK = re.compile(r"(?:>\s?)*")
 _PROMPT = re.compile(r"(?:[$%](?! ?\d)|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]")
 _CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
@@ -248,8 +247,7 @@ def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first:
             continue
         if open_block is not None:
             yield replace(open_block, end=end)
-        quote = _QUOTE_MARK.match(line.text)
-        said = line.start + (quote.end() if quote else 0)
+        said = line.end - len(line.text.lstrip("> "))
         open_block = block or Block(said, line.end, BlockKind.PROSE, line.start)
         end = open_block.end
         if open_block.kind in STRUCTURE:

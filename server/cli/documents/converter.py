@@ -26,7 +26,8 @@ _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3"
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
 _INSIDE = "a[href]:not([href*='://'])"
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
-_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
+_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh\np[style-name^='toc'] => !"
+_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
@@ -271,10 +272,16 @@ def _write_numbers(page: Any, numbering: Any, styles: Any) -> None:  # noqa: ANN
                 numbers[level] = int(start.extract()["w:val"]) - 1
             numbers[level] += 1
             for each, form in enumerate(forms[: level + 1]):
-                shown = chr(96 + numbers[each]) if form.numFmt["w:val"] == "lowerLetter" else str(numbers[each])
-                label = label.replace(f"%{each + 1}", shown)
+                label = label.replace(f"%{each + 1}", _as_counted(numbers[each], form.numFmt["w:val"]))
             if label:
                 properties.insert_after(run := page.new_tag("w:r"))
                 run.append(page.new_tag("w:t", string=f"{label} "))
                 properties.insert(0, none := page.new_tag("w:numPr"))  # in front of its own: no list
                 none.extend(page.new_tag(name, attrs={"w:val": "0"}) for name in ("w:ilvl", "w:numId"))
+
+
+def _as_counted(number: int, form: str) -> str:
+    """Returns 4 as "4", "d", "D", "iv" or "IV"."""
+    roman = "x" * (number // 10) + _ROMAN[number % 10]
+    shown = {"Letter": chr(96 + number), "Roman": roman}.get(form[len("lower") :], str(number))
+    return shown.upper() if form.startswith("upper") else shown

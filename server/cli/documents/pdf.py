@@ -191,8 +191,7 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}
         text = [line for line in page if line not in ends]
         rest = [line for line in text if not _LEADER.search(line.text)]
-        has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
-        kept.append(rest if has_contents else text)
+        kept.append(rest if len(text) - len(rest) >= _FEWEST_ENTRIES else text)  # a list of prices keeps its prices
     return kept
 
 

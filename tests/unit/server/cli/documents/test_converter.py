@@ -12,7 +12,7 @@ from server.cli.documents.read import read_document_pages, read_document_text
 from server.cli.errors import InputError
 from tests.office import make_docx, make_epub
 
-STEPS = [("Step", "Open valve V-12."), ("Step1", "Wait."), ("", "It hums."), ("Clause", "Start pump P-3.")]
+STEPS = [("Step", "Open it."), ("Step1", "Wait."), ("Step2", "Go."), ("", "It hums."), ("Clause", "Stop.")]
 PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;</script></head><body>
 <nav><ul><li><a href="/">Home</a></li></ul></nav><main><h1>Pump skid</h1><ul><li><a href="#start">Start</a></li></ul>
 <p>It holds <b>40 bar</b>; see <a href="guide.html">the guide</a>.<img src="a.png" alt=""></p>
@@ -53,12 +53,12 @@ def test_a_web_page_keeps_its_text_and_not_its_menus(tmp_path: Path) -> None:
 
 def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path) -> None:
     data = make_docx(
-        ("Title", "Pump skid"), ("Heading1", "Start"), *STEPS, table=[("Bolt", "Torque"), ("B-1", "40 Nm")]
+        ("Title", "Pump"), ("TOC1", "Start 3"), ("Heading1", "Start"), *STEPS, table=[("Bolt", "Nm"), ("B-1", "40")]
     )
     text = read(tmp_path, "manual.docx", data)
     assert text == (
-        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n\n1.a) Wait.\n\nIt hums.\n\n2. Start pump P-3."
-        "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
+        "# Pump\n\n# Start\n\n1. Open it.\n\n1.a) Wait.\n\nI. Go.\n\nIt hums.\n\n2. Stop."
+        "\n\n| Bolt | Nm |\n| --- | --- |\n| B-1 | 40 |"
     )
 
 
