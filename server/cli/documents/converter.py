@@ -191,7 +191,7 @@ def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, but one as wide as the table once; joins rows of heads."""
+    """Writes a cell into each row and column that it spans, and joins rows of heads."""
     from bs4 import BeautifulSoup
 
     for tag in table.find_all(["ul", "ol", "li"]):
@@ -211,10 +211,7 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     head_count = max(1, sum(1 for _ in takewhile(lambda row: not row.find("td"), rows[:-1])))
     cells = [[grid.get((y, x), (0, "")) for x in columns] for y in range(len(rows))]
     lines = [[" ".join(text for _, text in dict.fromkeys(head)) for head in zip(*cells[:head_count], strict=True)]]
-    lines += (
-        [text if x == 0 or len(set(line)) > 1 else "" for x, (_, text) in enumerate(line)]
-        for line in cells[head_count:]
-    )
+    lines += ([text for _, text in line] for line in cells[head_count:])
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))

@@ -31,7 +31,7 @@ SPREAD = (
     "| --- | --- | --- |",
     "| Tern | 1 | 2 |",
     "| Tern | none | none |",
-    "| In euros |  |  |",
+    "| In euros | In euros | In euros |",
 )
 
 
