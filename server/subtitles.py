@@ -10,7 +10,7 @@ from functools import reduce
 from html import unescape
 
 from pipeline.reading.blocks import is_sentence_end
-from pipeline.reading.turns import behind_sounds, read_talk, spoken, stamp_end
+from pipeline.reading.turns import read_talk, stamp_end
 
 _ARROW, _VOICE = "-->", "<v"
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
@@ -93,7 +93,7 @@ def _words(line: str) -> str:
     """Returns the words of a line; none of a sound: "[Music]", "(laughs)", "♪ ... ♪"."""
     words = unescape(_TAG.sub("", line)).strip().lstrip("->♪ ")
     is_sound = words[:1] + words[-1:] in ("[]", "()") or words.endswith("♪")
-    return "" if is_sound else " ".join(spoken(words[behind_sounds(words, 0) :]).split())
+    return "" if is_sound else " ".join(words.split())
 
 
 def _seconds(time: str) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_STEP = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
+_LEVELS = (("decimal", "%1."), ("lowerLetter", "%1.%2)"), ("upperRoman", "%3."))
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 
@@ -20,8 +22,8 @@ def zipped(files: Mapping[str, str]) -> bytes:
 
 
 def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (), raw: str = "") -> bytes:
-    """Returns a DOCX of paragraphs (style, text), XML and a table; "Step" is a numbered list, "Step1" one in it."""
-    styles = {"Title": "Title", "Heading1": "heading 1"}
+    """Returns a DOCX of paragraphs (style, text), XML and a table; "Step", "Step1" in it and "Clause" are a list."""
+    styles = {"Title": "Title", "Heading1": "heading 1", "TOC1": "toc 1"}
     body = "".join(_paragraph(style, text) for style, text in paragraphs) + raw
     rows = "".join(
         "<w:tr>" + "".join(f"<w:tc>{_paragraph('', cell)}</w:tc>" for cell in row) + "</w:tr>" for row in table
@@ -41,18 +43,21 @@ def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (),
                 f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/></w:style>'
                 for key, name in styles.items()
             )
-            + "</w:styles>",
-            "word/numbering.xml": f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt '
-            'w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/>'
-            '<w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId '
-            'w:val="0"/></w:num></w:numbering>',
+            + f'<w:style w:styleId="List"><w:pPr>{_STEP}</w:pPr></w:style>'
+            '<w:style w:styleId="Clause"><w:basedOn w:val="List"/></w:style></w:styles>',
+            "word/numbering.xml": f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0">'
+            + "".join(
+                f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+                for level, (form, text) in enumerate(_LEVELS)
+            )
+            + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>',
             "word/document.xml": f"<w:document {_W}><w:body>{body}<w:tbl>{rows}</w:tbl></w:body></w:document>",
         }
     )
 
 
 def _paragraph(style: str, text: str) -> str:
-    number = f'<w:numPr><w:ilvl w:val="{style[4:] or 0}"/><w:numId w:val="1"/></w:numPr>'
+    number = _STEP.replace("0", style[4:] or "0")
     properties = number if style.startswith("Step") else f'<w:pStyle w:val="{style}"/>'
     return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 

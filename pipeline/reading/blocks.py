@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import zip_longest
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts, spoken
+from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk
 from pipeline.reading.word_lists import FUNCTION_WORDS
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
@@ -24,7 +24,6 @@ _ITEM = re.compile(rf"(?:(?:{BULLET_MARK}\s+)+|(?P<step>{STEP_MARK})\s+)(?:{CHEC
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
-_QUOTE_MARK = re.compile(r"(?:>\s?)*")
 _PROMPT = re.compile(r"(?:[$%](?! ?\d)|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]")
 _CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
@@ -33,7 +32,7 @@ _ENTRY = re.compile(
 )
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_LABEL_WORDS, _MOST_TITLE_WORDS = 12, 8
-_WORDS_BELOW = 20  # on average; what an item of a list says stands beside its number
+_FEWEST_TITLES, _WORDS_BELOW = 2, 20  # on average; what an item of a list says stands beside its number
 _WHOLE_PROSE_SHARE = 0.1  # of function words: lines that end as a sentence are more often prose
 _SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
 
@@ -119,12 +118,7 @@ def read_blocks(text: str) -> list[Block]:
             end = _run_end(lines, position)
             blocks.extend(_run_blocks(lines[position:end], turns, is_first=not blocks))
         position = end
-    return [
-        replace(block, kind=BlockKind.TURN)  # speech without stops
-        if block.kind is BlockKind.PROSE and speech_cuts(text[block.start : block.end])
-        else block
-        for block in (_with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks)
-    ]
+    return _with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks
 
 
 def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
@@ -133,38 +127,23 @@ def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
     if not talk:
         return lines, {}
     said = [
-        line._replace(text="" if number in silent or not line.text.strip("> ") else spoken(line.text))
+        line._replace(text="") if number in silent or not line.text.strip("> ") else line
         for number, line in enumerate(lines)
     ]
-    turns = {
-        line.start: Block(
-            line.start + turn.start,
-            line.start + len(spoken(line.text)),
-            BlockKind.TURN,
-            lines[turn.head].start,
-            mark=turn.mark,
-        )
-        for line, turn in ((lines[number], turn) for number, turn in talk.items())
-    }
+    turns: dict[int, Block] = {}
+    for number, turn in talk.items():
+        start, head = lines[number].start, lines[turn.head].start
+        turns[start] = Block(start + turn.start, said[number].end, BlockKind.TURN, head, mark=turn.mark)
     return said, turns
 
 
-def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:
-    """Reads "3. Fees" as a heading where several such lines have a text below them, or one has its "3.1"."""
-    titles = [
-        block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
-    ]
-    is_sure = len(titles) > 1 or any(_has_parts(text, title) for title in titles)
-    words = len(text[titles[0].first :].split()) if is_sure else 0
-    if words < max(1, _WORDS_BELOW * len(titles)):
+def _with_numbered_titles(text: str, blocks: list[Block]) -> list[Block]:
+    """Reads "3. Fees" as a heading where several such lines have a text below them."""
+    titles = [block for block, below in pairwise([*blocks, None]) if block and _is_numbered_title(text, block, below)]
+    if len(titles) < _FEWEST_TITLES or len(text[titles[0].first :].split()) < _WORDS_BELOW * len(titles):
         return blocks
     firsts = {block.first for block in titles}
     return [part for block in blocks for part in (_title_and_text(text, block) if block.first in firsts else [block])]
-
-
-def _has_parts(text: str, title: Block) -> bool:
-    below = text[title.start :].partition("\n")[2].lstrip()
-    return below.startswith(title.mark) and below[len(title.mark) :][:1].isdigit()
 
 
 def _title_and_text(text: str, block: Block) -> Iterator[Block]:
@@ -247,14 +226,12 @@ def _table(rows: Sequence[_Line]) -> Iterator[Block]:
 def _is_marked(texts: Sequence[str]) -> bool:
     """Tells whether lines are a list or begin with a heading that text follows."""
     first, second = texts[0], texts[1] if len(texts) > 1 else ""
-    is_list = bool(_ITEM.match(second))
-    leads_in = is_sentence_end(first) or (first.endswith(":") and " " in first)  # "key:" begins a file
-    if _ITEM.match(first) or (is_list and leads_in):
+    if _ITEM.match(first) or _ITEM.match(second):
         return True
     heading = _HEADING.match(first)
     if not heading or not second or second.startswith("#") or not _is_title(first[heading.end() :], len(heading[1])):
         return False
-    if is_list or (len(heading[1]) > 1 and first[heading.end()].isupper()):
+    if len(heading[1]) > 1 and first[heading.end()].isupper():
         return True
     return not is_listing(texts[1:]) and (second[0].isupper() or is_sentence_end(texts[-1]))
 
@@ -270,8 +247,7 @@ def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first:
             continue
         if open_block is not None:
             yield replace(open_block, end=end)
-        quote = _QUOTE_MARK.match(line.text)
-        said = line.start + (quote.end() if quote else 0)
+        said = line.end - len(line.text.lstrip("> "))
         open_block = block or Block(said, line.end, BlockKind.PROSE, line.start)
         end = open_block.end
         if open_block.kind in STRUCTURE:

@@ -89,7 +89,7 @@ def _stretches(text: str, block: Block, start: int) -> Sequence[tuple[int, int]]
     lines = [(start + first, start + last) for first, last in split_lines(text[start : block.end])]
     if block.kind in (BlockKind.CODE, *TABLE_KINDS) or _are_items(text, lines):
         return lines
-    cuts = speech_cuts(text[block.start : block.end]) if block.kind is BlockKind.TURN else []
+    cuts = speech_cuts(text[block.start : block.end]) if block.kind in (BlockKind.TURN, BlockKind.PROSE) else []
     return list(pairwise([start, *(block.start + cut for cut in cuts), block.end]))
 
 

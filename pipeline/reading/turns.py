@@ -6,8 +6,7 @@ Who speaks stands in front of what is said or above it. One form holds for a who
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, dropwhile, groupby, islice, takewhile
-from math import ceil
+from itertools import chain, dropwhile, groupby, takewhile
 from typing import NamedTuple
 
 from pipeline.off_loop import stoppable
@@ -17,7 +16,7 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _MOST_SOUND_WORDS = 60, 24, 8, 4
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8
 _SPEAKER = re.compile(
     r"""<([@+~&%\ ]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
@@ -38,17 +37,12 @@ class Turn(NamedTuple):
     who: str  # speaks; empty where nobody is named
     when: str
     head: int  # the line where that is said
-    end: int  # of that, where what is said begins; that begins in a line below if it is -1
+    start: int  # of what is said in that line; it begins in a line below if this is 0
 
     @property
     def mark(self) -> str:
         """When and who, with a colon; the time alone where nobody is named."""
         return f"{self.when} {self.who}:".strip() if self.who else self.when
-
-    @property
-    def start(self) -> int:
-        """Of what is said, in its line."""
-        return max(0, self.end)
 
 
 def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
@@ -61,21 +55,19 @@ def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
         for turn in _openings(lines, number) if lines[number] else ():
             forms[turn.form][number] = turn
     # A mail's head has many lines that look like turns, and a name says more than a time.
-    for form, found in sorted(
-        forms.items(), key=lambda one: (one[0] != "mail", one[0].startswith("time"), -len(one[1]))
-    ):
+    for form in sorted(forms, key=lambda one: (one != "mail", one.startswith("time"), -len(forms[one]))):
+        found = forms[form]
         starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
-        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
+        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.start or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
-            turns = {at: turn._replace(end=behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
-            return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
+            return {at: turn for at, turn in said.items() if at not in silent}, frozenset(silent)
     return {}, frozenset()
 
 
 def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
-    """Yields lines that nobody says: sounds, rules with words, and those of the program.
+    """Yields lines that nobody says: rules with words, and those of the program.
 
     The program's have a time and no name, where each line of the talk has both, and a date or a mark: "10:14 -!- Ann".
     """
@@ -86,24 +78,9 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
         end = stamp_end(line) if is_timed and at not in said else 0
         has_date = sum(is_number for is_number, _ in groupby(line[:end], str.isdecimal)) >= _FEWEST_DATED
         is_notice = end > 0 and (has_date or not set("-*<=").isdisjoint(line[end - 2 : end + 2]))
-        if is_notice or is_rule or (words and not spoken(words)):
+        ends = words[:1] + words[-1:]  # of "<Media omitted>", "[Photos]"
+        if is_notice or is_rule or ends == "<>" or (ends == "[]" and len(words.split()) == 1):
             yield at
-
-
-def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it, "(laughs)"; nothing of "<Media omitted>", "[Photos]"."""
-    start = max(words.rfind("("), words.rfind("["))
-    if start >= 0 and _is_sound(words[start:]):
-        return words[:start].rstrip()
-    is_mark = words[:1] + words[-1:] == "<>" or (words[:1] + words[-1:] == "[]" and len(words.split()) == 1)
-    return "" if is_mark else words
-
-
-def _is_sound(text: str) -> bool:
-    """Tells "(laughs)" and "[crosstalk 00:01:12]" from other words in brackets, which are said."""
-    words = [word.strip(EDGES) for word in text[1:-1].lower().split()[: _MOST_SOUND_WORDS + 1]]
-    is_short = 0 < len(words) <= _MOST_SOUND_WORDS and text[:1] + text[-1:] in {"()", "[]"}
-    return is_short and not word_list("sounds").isdisjoint((words[0], words[-1]))
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
@@ -125,12 +102,12 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
     head, above = _above(lines, number)
-    bare = line.lstrip("> \u200e")
+    bare = line.lstrip("># \u200e")
     if who := _mail_sender(lines, number, bare):
         heads = takewhile(_is_mail_head, reversed(lines[max(0, number - _MOST_HEAD_LINES) : number]))
-        yield Turn("mail", who, "", number - len(list(heads)), -1)
+        yield Turn("mail", who, "", number - len(list(heads)), 0)
     elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
-        yield Turn("mail", who, "", head, -1)
+        yield Turn("mail", who, "", head, 0)
     start, end = _stamp(bare)
     before, when, rest = bare[:start].strip(_AROUND_TIMES), bare[start:end].strip("-–—| \t"), bare[end:].lstrip()
     if named := _named(bare if before else rest, is_timed=not before and bool(when)):
@@ -138,33 +115,35 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         when, said = ("", bare[length:]) if before else (when, rest[length:])
         if not when and bare[length - 1] == "]" and (until := stamp_end(said.lstrip())):  # [Ann Lee] [10:14]
             when, said = said.lstrip()[:until], said.lstrip()[until:].lstrip()
-        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said) if said else -1)
+        yield Turn(f"{form} {bool(when)}", who, when, number, len(line) - len(said.lstrip()) if said else 0)
     elif before and is_name(before) and rest[:1] in ("", ":"):
-        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(rest) + 1 if rest[1:] else -1)
+        said = rest[1:].lstrip()
+        yield Turn(f"name first {bool(rest)}", before, when, number, len(line) - len(said) if said else 0)
     elif not before:
         yield from _timed_openings(lines, number, when=when, rest=rest)
 
 
 def _above(lines: Sequence[str], number: int) -> tuple[int, str]:
-    """Returns the line above, over a blank one."""
-    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at]), number)
+    """Returns the line above, over one that is blank or a dash."""
+    head = next((at for at in range(number - 1, max(-1, number - 3), -1) if lines[at].strip("—")), number)
     return head, lines[head].lstrip("> ") if head < number else ""
 
 
 def _timed_openings(lines: Sequence[str], number: int, *, when: str, rest: str) -> Iterator[Turn]:
     """Yields how a line may open a turn that has a time and no name, or a name below a time."""
     head, above = _above(lines, number)
-    if is_name(rest) and _is_stamp(above):
+    if not when and is_name(rest) and (not above or _is_stamp(above)):
         if below := next(filter(_is_stamp, lines[number + 2 : number + _MOST_HEAD_LINES]), ""):  # what is said
-            yield Turn("around", rest, below, number, -1)
-        yield Turn("below", rest, above, head, -1)
+            yield Turn("around", rest, below, number, 0)
+        if above:
+            yield Turn("below", rest, above, head, 0)
     elif when and not rest:
         if is_name(above):
-            yield Turn("above", above, when, head, -1)
-        yield Turn("time", "", when, number, -1)
+            yield Turn("above", above, when, head, 0)
+        yield Turn("time", "", when, number, 0)
     elif when and ": " not in rest[:_LONGEST_NAME]:
         if is_name(name := rest.partition(" (")[0]):  # "(pinned)"
-            yield Turn("head", name, when, number, -1)
+            yield Turn("head", name, when, number, 0)
         yield Turn("timed", "", when, number, len(lines[number]) - len(rest))
 
 
@@ -184,25 +163,16 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
     return form, who, end
 
 
-def behind_sounds(text: str, end: int) -> int:
-    """Returns where words go on behind white space and sounds: "(sighs) "."""
-    rest = text[end:].lstrip()
-    sound = rest[: 1 + rest.find("]" if rest.startswith("[") else ")")]
-    start = len(text) - len(rest)
-    return behind_sounds(text, start + len(sound)) if _is_sound(sound) else start
-
-
 def is_name(text: str) -> bool:
     """Tells whether a text may be a name, by its length, its first letter and its end."""
     is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
-    is_handle = "_" in text and " " not in text
-    return is_short and (is_handle or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
+    return is_short and (" " not in text or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
 
 
 def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
     """Returns who writes the mail that begins in a line: "From: Ann <a@b.org>" above "Sent: ...", "... wrote:"."""
     head, _, value = line.partition(":")
-    if head.strip("*").lower() in word_list("mail_senders") and value.strip("* "):
+    if head.strip("* ").lower() in word_list("mail_senders") and value.strip("* "):
         following = next((each for each in lines[number + 1 : number + 3] if each), "")
         return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
     words = line.lower().rstrip(":").split()
@@ -215,17 +185,16 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
 
 
 def _is_mail_head(line: str) -> bool:
-    head = line.lstrip("> ").partition(":")[0].strip("*").lower()
+    head = line.lstrip("> ").partition(":")[0].strip("* ").lower()
     return head in word_list("mail_heads") or head in word_list("mail_senders")
 
 
 def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
-    if turn.end >= 0:
+    if turn.start:
         return number
-    is_mail = turn.form == "mail"
     below = range(number + 1, min(len(lines), number + _MOST_HEAD_LINES))
-    said = (at for at in below if lines[at].strip("> ") and not (is_mail and _is_mail_head(lines[at])))
+    said = (at for at in below if lines[at].strip("> ") and not _is_mail_head(lines[at]))
     return next(said, len(lines))
 
 
@@ -241,7 +210,7 @@ def _is_stamp(text: str) -> bool:
 
 def _stamp(text: str) -> tuple[int, int]:
     """Returns where the first date with a time of day begins and ends, 0 and 0 without; in brackets of any words."""
-    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
+    words = text[:_LONGEST_STAMP].replace("\t", " ").replace("\u202f", " ").split(" ")
     clock = next((at for at, word in enumerate(words) if _is_clock(word)), -1)
     if clock < 0:
         return 0, 0
@@ -251,8 +220,8 @@ def _stamp(text: str) -> tuple[int, int]:
     end = len(" ".join([*words[: clock + 1], *behind]).rstrip(":"))
     for opening, closing in ("[]", "()"):
         bracket = text.rfind(opening, 0, start + 1)
-        if bracket >= 0 and closing not in text[bracket:start] and closing in text[start:_LONGEST_STAMP]:
-            return bracket, text.index(closing, start) + 1
+        if bracket >= 0 and closing not in text[bracket:start] and closing in text[end - 1 : _LONGEST_STAMP]:
+            return bracket, text.index(closing, end - 1) + 1
     return start, end
 
 
@@ -273,9 +242,8 @@ def _is_of_time(word: str) -> bool:
 def speech_cuts(said: str) -> list[int]:
     """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
     words = said.split()
-    enough = len(words) // _LONGEST_UNSTOPPED + 1
-    stops = list(islice((word for word in words if not word[-1].isalnum()), enough))
-    if len(words) < _LONGEST_UNSTOPPED or len(stops) == enough:
+    stop_count = sum(not word[-1].isalnum() for word in words)
+    if len(words) < max(1, stop_count) * _LONGEST_UNSTOPPED:
         return []
     cuts, position, count = list[int](), 0, 0
     for word in stoppable(words):
@@ -291,6 +259,5 @@ def speech_cuts(said: str) -> list[int]:
 def is_prose(text: str, least_share: float = PROSE_SHARE) -> bool:
     """Tells whether a text has its share of the words without which there is no prose."""
     words = text.split()
-    enough = max(1, ceil(least_share * len(words)))
-    known = (word for word in words if word.strip(EDGES).lower() in PROSE_WORDS)
-    return len(list(islice(known, enough))) == enough
+    known_count = sum(word.strip(EDGES).lower() in PROSE_WORDS for word in words)
+    return known_count >= max(1, least_share * len(words))

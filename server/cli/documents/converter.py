@@ -13,7 +13,7 @@ from collections import defaultdict
 from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
-from itertools import chain, count, product, takewhile
+from itertools import count, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,7 +26,8 @@ _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3"
 _FIRST_TAGS = (b"<p>", b"<p ", b"<div", b"<h1", b"<h2", b"<h3", b"<ul", b"<ol", b"<table", b"<body", b"<head")
 _INSIDE = "a[href]:not([href*='://'])"
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
-_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
+_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh\np[style-name^='toc'] => !"
+_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
@@ -91,18 +92,12 @@ def _read_mail(data: bytes) -> str:
 
 
 def _rendered(markdown: str) -> str:
-    """Returns the HTML of Markdown; what is in angle brackets and no tag, such as "<name>", stays."""
-    from lxml.html.defs import tags
+    """Returns the HTML of Markdown."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm import gfm_plugin
 
     parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
-    tokens = parser.parse(_MARKS.sub(r"\1\2\3\4", markdown))
-    for token in chain.from_iterable(each.children or () for each in tokens):
-        name = "".join(takewhile(str.isalnum, token.content.lstrip("</")))
-        if token.type == "html_inline" and name and name.lower() not in tags:
-            token.type = "text"
-    return str(parser.renderer.render(tokens, parser.options, {}))
+    return str(parser.render(_MARKS.sub(r"\1\2\3\4", markdown)))
 
 
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
@@ -142,6 +137,8 @@ def page_markdown(page: str | bytes) -> str:
         main.insert(0, title)
     for tag in main.find_all(["dt", "dd"]):
         tag.name = "p"  # no "Ramp\n:   A place to land"
+    for message in main.select(UNREAD["page"]["newest_first"]):
+        message.parent.insert(0, message)
     _leave_out(main)
     _leave_out_links(main)
     for tag in main.select("sup, msup > :nth-child(2)"):
@@ -155,12 +152,12 @@ def page_markdown(page: str | bytes) -> str:
         tag.name, tag.string = "span", words if is_said else ""  # not "logo"
     main.smooth()
     for table in main.find_all("table"):
-        if table.find("table"):  # a table says where its tables stand
-            for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
-                tag.name = "div" if tag.find_parent("table") is table else tag.name
-            table.name = "div"
-    for table in main.find_all("table"):
-        _spread(table)
+        if not table.find("table"):
+            _spread(table)
+            continue
+        for tag in table.find_all(["tr", "td", "th", "thead", "tbody", "tfoot"]):
+            tag.name = "div" if tag.find_parent("table") is table else tag.name
+        table.name = "div"  # it says where its tables stand
     style: dict[str, Any] = {"heading_style": ATX, "escape_underscores": False, "escape_asterisks": False}
     return str(MarkdownConverter(strip=["a"], table_infer_header=True, **style).convert_soup(main)).strip()
 
@@ -194,12 +191,9 @@ def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, but one as wide as the table once; joins rows of heads."""
+    """Writes a cell into each row and column that it spans, and joins rows of heads."""
     from bs4 import BeautifulSoup
 
-    for steps in table.find_all("ol"):
-        for number, tag in enumerate(steps.find_all("li", recursive=False), 1):
-            tag.insert(0, f"{number}. ")
     for tag in table.find_all(["ul", "ol", "li"]):
         tag.append("; " * (tag.name == "li"))
         tag.unwrap()
@@ -217,10 +211,7 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     head_count = max(1, sum(1 for _ in takewhile(lambda row: not row.find("td"), rows[:-1])))
     cells = [[grid.get((y, x), (0, "")) for x in columns] for y in range(len(rows))]
     lines = [[" ".join(text for _, text in dict.fromkeys(head)) for head in zip(*cells[:head_count], strict=True)]]
-    lines += (
-        [text if x == 0 or len(set(line)) > 1 else "" for x, (_, text) in enumerate(line)]
-        for line in cells[head_count:]
-    )
+    lines += ([text for _, text in line] for line in cells[head_count:])
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
     caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
     table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))
@@ -244,26 +235,33 @@ def _as_shown(data: bytes) -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         parts = {name: archive.read(name) for name in archive.namelist()}
+        names = ("numbering", "styles")
+        numbering, styles = (BeautifulSoup(parts.get(f"word/{name}.xml", b""), "xml") for name in names)
+        marks = (b"<w:pStyle" if styles.numPr else b"<w:numPr", b"<w:numPr", b"<w:vanish", b' show="0"')
         for name, part in parts.items():
-            if name.endswith(".xml") and any(mark in part for mark in (b"<w:numPr", b"<w:vanish", b' show="0"')):
+            if name.endswith(".xml") and any(mark in part for mark in marks):
                 page = BeautifulSoup(part, "xml")
                 for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
                     if mark.get("w:val") not in {"0", "false", "off"}:
                         (mark.find_parent("r") or mark).decompose()
-                _write_numbers(page, BeautifulSoup(parts.get("word/numbering.xml", b""), "xml"))
+                _write_numbers(page, numbering, styles)
                 parts[name] = page.encode()
             copy.writestr(name, parts[name])
     return written.getvalue()
 
 
-def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes "2.1 " or "b) " into each paragraph of a list, and takes it out of the list."""
+def _write_numbers(page: Any, numbering: Any, styles: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Writes "2.1 " or "b) " into each paragraph that is in a list, by itself or by its style, and takes it out."""
     lists = {each.get("w:abstractNumId"): each.find_all("lvl") for each in numbering.find_all("abstractNum")}
     used = {each.get("w:numId"): each for each in numbering.find_all("num")}
     counts: defaultdict[str, list[int]] = defaultdict(list)
-    for place in page.select("p > pPr > numPr"):
+    based = {each.parent["w:styleId"]: each["w:val"] for each in styles.select("style > basedOn")}
+    of_styles = {each.find_parent("style")["w:styleId"]: each for each in styles.select("style > pPr > numPr")}
+    for properties in page.select("p > pPr"):
         with suppress(AttributeError, IndexError, KeyError, TypeError, ValueError):  # of a list that is not whole
-            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"])
+            style = properties.pStyle["w:val"] if properties.pStyle else ""
+            place = properties.find("numPr", recursive=False) or of_styles.get(style) or of_styles[based[style]]
+            num, level = used[place.numId["w:val"]], int(place.ilvl["w:val"] if place.ilvl else 0)
             forms = lists[key := num.abstractNumId["w:val"]]
             label = forms[level].lvlText["w:val"] if forms[level].numFmt["w:val"] != "bullet" else ""
             numbers = counts[key] = (counts[key] + [0] * 9)[: level + 1]
@@ -271,9 +269,16 @@ def _write_numbers(page: Any, numbering: Any) -> None:  # noqa: ANN401 - of bs4,
                 numbers[level] = int(start.extract()["w:val"]) - 1
             numbers[level] += 1
             for each, form in enumerate(forms[: level + 1]):
-                shown = chr(96 + numbers[each]) if form.numFmt["w:val"] == "lowerLetter" else str(numbers[each])
-                label = label.replace(f"%{each + 1}", shown)
+                label = label.replace(f"%{each + 1}", _as_counted(numbers[each], form.numFmt["w:val"]))
             if label:
-                place.parent.insert_after(run := page.new_tag("w:r"))
+                properties.insert_after(run := page.new_tag("w:r"))
                 run.append(page.new_tag("w:t", string=f"{label} "))
-                place.decompose()
+                properties.insert(0, none := page.new_tag("w:numPr"))  # in front of its own: no list
+                none.extend(page.new_tag(name, attrs={"w:val": "0"}) for name in ("w:ilvl", "w:numId"))
+
+
+def _as_counted(number: int, form: str) -> str:
+    """Returns 4 as "4", "d", "D", "iv" or "IV"."""
+    roman = "x" * (number // 10) + _ROMAN[number % 10]
+    shown = {"Letter": chr(96 + number), "Roman": roman}.get(form[len("lower") :], str(number))
+    return shown.upper() if form.startswith("upper") else shown

@@ -20,9 +20,7 @@ _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # 
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
 _FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the widest of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
-)
+_PAGE_NUMBER = re.compile(r"(?i)\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*")
 _LEADER = re.compile(r"(?:\s?[.…·_]){5}\s*(?:\d{1,4}|[ivxlc]+)?$")
 _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
@@ -193,8 +191,7 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}
         text = [line for line in page if line not in ends]
         rest = [line for line in text if not _LEADER.search(line.text)]
-        has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
-        kept.append(rest if has_contents else text)
+        kept.append(rest if len(text) - len(rest) >= _FEWEST_ENTRIES else text)  # a list of prices keeps its prices
     return kept
 
 
@@ -204,6 +201,7 @@ def _end_keys(lines: Sequence[Line], page: int) -> dict[Line, set[str | int]]:
     found: dict[Line, set[str | int]] = {}
     for line in (line for line in lines if line.y in {max(heights), min(heights)}):
         words = line.text.casefold().split()
-        numbers = (int(word[:9]) for word in (words[0], words[-1]) if word.isdecimal())
+        ends = (word.partition("/")[0] for word in (words[0], words[-1]))  # "2/3"
+        numbers = (int(word[:9]) for word in ends if word.isdecimal())
         found[line] = {" ".join(words), *(number - page for number in numbers)}
     return found

@@ -11,7 +11,6 @@ from typing import Any
 
 import pypdfium2
 from pdftext.extraction import dictionary_output
-from pdftext.schema import PdfPasswordError
 from pypdfium2.raw import FPDFText_HasUnicodeMapError
 
 from server.cli.documents.converter import raised
@@ -72,7 +71,7 @@ def read_lines(data: bytes) -> list[list[Line]]:
         with closing(pypdfium2.PdfDocument(data)) as document:
             _check_letters(document)
         pages = dictionary_output(data, disable_links=True, flatten_pdf=True)
-    except (pypdfium2.PdfiumError, PdfPasswordError) as error:
+    except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise InputError("it needs a password: save it without one") from error
         raise InputError(f"cannot read this PDF: {error}") from error
@@ -86,10 +85,7 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
         count = text.count_chars()
         unknown = sum(FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(count))
         if unknown > _MOST_UNKNOWN * count:
-            raise InputError(
-                f"page {number}: its font does not say which letters it shows; "
-                "save it again from where it was written, or run OCR over it"
-            )
+            raise InputError(f"page {number}: its font does not say which letters it shows: save it anew, or run OCR")
 
 
 def _with_rows(lines: Iterable[Line]) -> list[Line]:

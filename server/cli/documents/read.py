@@ -3,7 +3,7 @@
 import csv
 from codecs import BOM_UTF8
 from contextlib import suppress
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from json import JSONDecoder
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
 _MOST_ROWS, _MOST_CELLS, _START_CHARS = 5_000, 1_000_000, 1_000
-_MARKS = ("<", "[", "&", "\\", "{", "!!!", ":::", "~~", "%%", "==", "\n---")  # of what is no text of Markdown
 
 
 def document_name(path: Path) -> str:
@@ -53,8 +52,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        has_marks = path.suffix.lower() in MARKDOWN and any(mark in text for mark in _MARKS)
-        return read_confined(data.removeprefix(BOM_UTF8), ".md") if has_marks else text
+        return read_confined(data.removeprefix(BOM_UTF8), ".md") if path.suffix.lower() in MARKDOWN else text
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
@@ -72,8 +70,8 @@ def _refuse_markup(text: str, suffix: str) -> None:
         value, end = JSONDecoder().raw_decode(listed := text.lstrip("[ \t\r\n"))
         if isinstance(value, dict) and listed[end:].lstrip()[:1] in {"", ",", "]", "{"}:  # no prose behind it
             raise InputError("JSON: save what it says as text, and a notebook as Markdown")
-    name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
-    if text.startswith("<") and name and text.endswith(f"</{name}>"):
+    name = text.rpartition("</")[2].removesuffix(">")
+    if text.endswith(f"</{name}>") and text.startswith((f"<{name}", f"<!DOCTYPE {name}")):
         raise InputError("XML: save what it says as HTML or text")
 
 

@@ -153,7 +153,6 @@ FEES = "The fee is due within thirty days of receipt, and a reminder costs eight
         (f"1. Fees\n\n1.1 {FEES}\n\n2. Term\n\n2.1 {FEES}", ["1. Fees", "2. Term"]),
         (f"1. Fees\n{FEES}\n2. Any other business\n{FEES}", ["1. Fees", "2. Any other business"]),
         (f"1. Fees\n\n- {FEES}\n\n2. Term\n\n{FEES}", ["1. Fees", "2. Term"]),
-        (f"11. Term\n\n11.1 {FEES}", ["11. Term"]),
         (f"  1. Fees of Office.\n\n  {FEES}\n\n  2. Term.\n\n  {FEES}", ["1. Fees of Office.", "2. Term."]),
         (f"1. Close the valve.\n\n{FEES}\n\n2. Open the box.\n\n{FEES}", []),  # steps
         (f"11. Term\n\n{FEES}", []),  # one alone may be an item

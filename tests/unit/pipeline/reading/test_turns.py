@@ -1,10 +1,8 @@
 """Turns of speech in the forms that programs write, and texts that only look like speech."""
 
-from unicodedata import normalize
-
 import pytest
 
-from pipeline.reading.turns import read_talk, speech_cuts, spoken
+from pipeline.reading.turns import read_talk, speech_cuts
 
 SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
 NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
@@ -28,7 +26,8 @@ FORMS = [
     "{name} (10:14): {text}",
     "{name} (12 mei 2025 10:14): {text}",
     "[12 mei 2025 10:14] {name}: {text}",
-    "{name}_de_boer — 12/05/2025 10:14\n{text}",
+    "[ Monday, May 12, 2025 ] 10:14:02 AM \u2068{name}\u2069: {text}",
+    "x{name} — 12/05/2025 10:14\n{text}",
     "[00:00:14] {name}: {text}",
     "00:00:14 - {name}: {text}",
     "3/1/25, 10:14 AM - {name}: {text}",
@@ -39,7 +38,7 @@ FORMS = [
     "1/3/25, 10:14 a. m. - {name}: {text}",
     "10:14:02\t{name} Lee\t: {text}",
     "10:14:02 From {name} Lee to Everyone: {text}",
-    "{name} [guest]: (sighs) {text} [laughs]",
+    "{name} [guest]: {text}",
     "[10:14] {name} (pinned)\n{text}\n",
     "10:14\n\n{name}\n\n{text}\n",
     "{name}\n\n10:14\n\n{text}\n",
@@ -47,9 +46,10 @@ FORMS = [
     "{name} Lee\n  10:14 AM\n{text}\n",
     "{name} Lee 3/1/2025 10:14 AM\n{text}\n",
     "{name} — Today at 10:14 AM\n{text}\n",
+    "{name}\n — \nToday at 10:14 AM\n{text}\n",
     "{name}, [01.03.2025 10:14]\n{text}\n",
     "2025-03-01 10:14:02\t{name}\t{text}",
-    "10:14:02 From {name} Lee to Everyone:\n\t(sighs) {text}",
+    "10:14:02 From {name} Lee to Everyone:\n\t{text}",
     "{name} Lee:palm_tree:  10:14 AM\n{text}",
     "{name} said:\n{text}\n",
     "Saturday, March 1, 2025 10:14 AM {name} Lee\n{text}",
@@ -59,6 +59,7 @@ FORMS = [
     "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org>\nwrote:\n> {text}\n",
     "*Von:* {name} Lee\n*Gesendet:* 1. März 2025\n*An:* alle\n\n{text}\n",
+    "De : {name} Lee\nEnvoyé : samedi 1 mars 2025\nÀ : tous\n\n{text}\n",
 ]
 
 
@@ -67,10 +68,10 @@ def test_speakers_and_what_they_say_are_found_in_every_form(form: str) -> None:
     lines = [
         line.strip()
         for name, text in zip(NAMES, SAID, strict=True)
-        for line in normalize("NFKC", form.format(name=name, text=text)).splitlines()
+        for line in form.format(name=name, text=text).splitlines()
     ]
     turns, silent = read_talk(lines)
-    assert tuple(spoken(lines[at])[turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
+    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
     assert [name in turn.mark for name, turn in zip(NAMES, turns.values(), strict=True)] == [True] * len(NAMES)
     rest = [line for number, line in enumerate(lines) if line and number not in silent and number not in turns]
     assert rest == []
@@ -111,12 +112,9 @@ def test_what_only_looks_like_speech_is_none(text: str) -> None:
 def test_names_above_speak_though_more_lines_are_times_and_times_may_stand_below() -> None:
     lines = [line for name in NAMES for line in (name, "10:14 AM", "We ship.", "10:15", "On Friday.")]
     assert [turn.who for turn in read_talk(lines)[0].values()] == list(NAMES)
-    lines = [line for at, name in enumerate(NAMES) for line in (name, "We ship.", f"10:1{at} AM")]
-    assert [turn.mark for turn in read_talk(lines)[0].values()][1:] == [
-        "10:12 AM Ann:",
-        "10:13 AM Bob:",
-        "10:14 AM Ann:",
-    ]
+    lines = [line for at, name in enumerate(NAMES) for line in (f"## {name}", "We ship.", f"10:1{at} AM")]
+    marks = [turn.mark for turn in read_talk(lines)[0].values()]
+    assert marks == [f"10:1{at} AM {name}:" for at, name in enumerate(NAMES)]
 
 
 def test_names_and_numbers_speak_in_one_talk() -> None:
@@ -134,12 +132,9 @@ def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
     media = [f"12/05/2025, 10:20 - Ann: {words}" for words in ("<Media omitted>", "[Photos]", "\u200eimage omitted")]
     rules = ["--- Log closed 12/05/2025 11:00 ---", "=====", "00:05:00"]
-    around = ["12/05/2025, 10:09 - Bob joined the group", *media, "(A pause.)", "[End of recording]", *rules]
+    around = ["12/05/2025, 10:09 - Bob joined the group", *media, *rules]
     _, silent = read_talk([around[0], *lines, *around[1:]])
-    assert silent == {0, *range(1 + len(NAMES), 9 + len(NAMES))}
-    assert spoken("We ship. (laughs)") == "We ship."
-    for words in ("[Dana sends it.]", "It is 4 (not 5)", "We ship. (Friday)", "We ship (which nobody liked)"):
-        assert spoken(words) == words
+    assert silent == {0, *range(1 + len(NAMES), 7 + len(NAMES))}
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:

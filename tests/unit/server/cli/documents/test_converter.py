@@ -12,7 +12,7 @@ from server.cli.documents.read import read_document_pages, read_document_text
 from server.cli.errors import InputError
 from tests.office import make_docx, make_epub
 
-STEPS = [("Step", "Open valve V-12."), ("Step1", "Wait."), ("", "It hums."), ("Step", "Start pump P-3.")]
+STEPS = [("Step", "Open it."), ("Step1", "Wait."), ("Step2", "Go."), ("", "It hums."), ("Clause", "Stop.")]
 PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;</script></head><body>
 <nav><ul><li><a href="/">Home</a></li></ul></nav><main><h1>Pump skid</h1><ul><li><a href="#start">Start</a></li></ul>
 <p>It holds <b>40 bar</b>; see <a href="guide.html">the guide</a>.<img src="a.png" alt=""></p>
@@ -31,7 +31,7 @@ SPREAD = (
     "| --- | --- | --- |",
     "| Tern | 1 | 2 |",
     "| Tern | none | none |",
-    "| In euros |  |  |",
+    "| In euros | In euros | In euros |",
 )
 
 
@@ -53,12 +53,12 @@ def test_a_web_page_keeps_its_text_and_not_its_menus(tmp_path: Path) -> None:
 
 def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path) -> None:
     data = make_docx(
-        ("Title", "Pump skid"), ("Heading1", "Start"), *STEPS, table=[("Bolt", "Torque"), ("B-1", "40 Nm")]
+        ("Title", "Pump"), ("TOC1", "Start 3"), ("Heading1", "Start"), *STEPS, table=[("Bolt", "Nm"), ("B-1", "40")]
     )
     text = read(tmp_path, "manual.docx", data)
     assert text == (
-        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n\n1.a) Wait.\n\nIt hums.\n\n2. Start pump P-3."
-        "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
+        "# Pump\n\n# Start\n\n1. Open it.\n\n1.a) Wait.\n\nI. Go.\n\nIt hums.\n\n2. Stop."
+        "\n\n| Bolt | Nm |\n| --- | --- |\n| B-1 | 40 |"
     )
 
 
@@ -135,15 +135,16 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
         ("<p>The 2<sup>nd</sup> of <msup><mi>b</mi><mn>2</mn></msup>, 5 m<sup>2</sup>.</p>", "The 2nd of b^2, 5 m^2."),
         ("<h1>Ramp</h1><main><dl><dt>Ramp</dt><dd>A place.</dd></dl></main>", "# Ramp\n\nRamp\n\nA place."),
         (
-            "<div><a href='#a'>Skip</a></div><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
+            "<section><a href='#a'>Skip</a></section><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
             "## Fees\n\nThey rose.",
         ),
         ("<div class='avatar'>AL</div><span epub:type='pagebreak'>3</span><div>Seen.</div>", "Seen."),
+        ("<main><div class='_a6-g'>New.</div><div class='_a6-g'>Old.</div></main>", "Old.\n\nNew."),
         (f"{'<div>' * 900}Seen.{'</div>' * 900}", "Seen."),
         ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
         ("<p>Seen.</p><p><a href='#cmnt_ref1'>[a]</a> Why?</p><div class='printfooter'>From x.</div>", "Seen."),
-        (NESTED, "North\n\n| Flow |\n| --- |\n| 1. 12 l/s; 2. 9 l/s; |"),
+        (NESTED, "North\n\n| Flow |\n| --- |\n| 12 l/s; 9 l/s; |"),
         (SPANS, "Fees\n\n" + "\n".join(SPREAD)),
     ],
 )
@@ -163,7 +164,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
     ("markdown", "text"),
     [
         ("- [x] Wash it\n- [ ] Dry it", "* [x] Wash it\n* [ ] Dry it"),
-        ("# Tags\n\nGo to <host> at 14&nbsp;h.", "# Tags\n\nGo to <host> at 14\u00a0h."),
+        ("# Tags\n\nGo at 14&nbsp;h.", "# Tags\n\nGo at 14\u00a0h."),
         (
             f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).",
             "See the ramp and it here.",

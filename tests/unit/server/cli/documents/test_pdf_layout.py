@@ -56,7 +56,7 @@ def test_a_line_that_opens_three_far_pages_is_no_running_head() -> None:
 
 def test_a_chapter_head_with_the_page_number_is_left_out_on_its_only_page() -> None:
     pages = [
-        [Placed(50, 780, f"{name} {number}"), *column(50, 700, *BODY), *column(50, 300, "The end of it.")]
+        [Placed(50, 780, f"{name} {number}/14"), *column(50, 700, *BODY), *column(50, 300, "The end of it.")]
         for number, name in enumerate(("Safety", "Start", "Stop", "Repair"), 11)
     ]
     assert not any(word in page for page in read_pages(make_layout(pages)) for word in ("Safety", "Start", "Repair 14"))
