@@ -14,6 +14,7 @@ from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
 _MOST_ROWS, _MOST_CELLS, _START_CHARS = 5_000, 1_000_000, 1_000
+_MARKS = ("<", "[", "&", "\\", "{", "!!!", ":::", "~~", "%%", "==", "\n---")  # else Markdown is text and takes no extra
 
 
 def document_name(path: Path) -> str:
@@ -52,7 +53,8 @@ def read_document_pages(path: Path) -> str | list[str]:
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        return read_confined(data.removeprefix(BOM_UTF8), ".md") if path.suffix.lower() in MARKDOWN else text
+        has_marks = path.suffix.lower() in MARKDOWN and any(mark in text for mark in _MARKS)
+        return read_confined(data.removeprefix(BOM_UTF8), ".md") if has_marks else text
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
