@@ -45,6 +45,7 @@ class OffsetMap:
 
 
 # An ASCII character never merges with what stands before it, so that runs can be normalised one by one.
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _NON_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
@@ -116,7 +117,8 @@ def nfkc(text: str) -> tuple[str, OffsetMap]:
             continue
         keep(position, run.start())
         for start, end in _clusters(text, run.start(), run.end()):
-            piece = unicodedata.normalize("NFKC", text[start:end])
+            mark = "^" if text[start] in _RAISED and text[start - 1 : start].isdecimal() else ""  # 10⁶ is not 106
+            piece = mark + unicodedata.normalize("NFKC", text[start:end])
             pieces.append(piece)
             starts.extend([start] * len(piece))
             ends.extend([end] * len(piece))

@@ -97,11 +97,12 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     publishing count where nobody else does something: "Share this article".
     """
     head, mark, behind = part.rpartition(": ")
-    part = behind if mark and _frames(f"{head}:") else part
-    table = WordTable.of(part if WordTable.of(head).has_verb() else behind)  # "Disclaimer: This summary may err."
+    is_note = bool(mark) and not sorted_words(head, frozenset(), "publishing")[2]  # "Editor's note: ..."
+    part = behind if is_note else part
+    table = WordTable.of(part)
     verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
     is_quoted = part.startswith(("'", '"', "“", "‘"))
-    is_pointed_at = not (is_quoted or word_list("deictics").isdisjoint(table.words[: verb + 1]))
+    is_pointed_at = is_note or not (is_quoted or word_list("deictics").isdisjoint(table.words[: verb + 1]))
     is_order = verb in (0, len(table)) and not is_quoted  # "Subscribe to our newsletter", which has no known verb
     about, known, own = sorted_words(part, shared, "publishing" if is_pointed_at or is_order else "text_words")
     capitals = {table.words[at] for at in range(len(table)) if table.raw(at)[:1].isupper()}
@@ -110,8 +111,7 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
         return True  # names on a line of their own, or another language
     if is_order and about[:1] == table.words[:1]:  # an offer has names in it
         own = [word for word in own if word not in capitals]
-    is_denied = not word_list("negations").isdisjoint(_words(part))
-    if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb()):
+    if part.endswith(":") and about and not (own or WordTable.of(" ".join(known)).has_verb()):
         return True
     subject = {word for word in table.words[:verb] if word not in FUNCTION_WORDS or word in word_list("text_words")}
     is_text = is_pointed_at and subject.issubset(about) and not is_meta_commentary(part)
@@ -144,9 +144,7 @@ def is_citation(inside: str) -> bool:
     words = "".join(one if one.isalnum() or one == "&" else " " for one in " ".join(said)).split()
     named = [word.strip(digits) for word in words]
     has_authors = not {"et", "p", "pp", "&"}.isdisjoint(named)
-    is_told = (
-        not {"@", "^"}.isdisjoint(inside) or any(map(str.isdigit, inside)) or "citation needed" in fold_case(inside)
-    )
+    is_told = any(one in "@^" or one.isdigit() for one in inside) or "citation needed" in fold_case(inside)
     return is_told and all(
         fold_case(word) in word_list("citation_words") or word in ("", "&") or (has_authors and word.istitle())
         for word in named

@@ -14,7 +14,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import FEWEST_WORDS, HEADINGS, Sentence, split_sentences, statements, states
 from pipeline.reading.values import find_values
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import any_of, word_list
 from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import fold_case
 
@@ -23,12 +23,11 @@ _MARKS = re.compile(  # of markup and of chat templates; what stands between the
     r"|<!--|-->|<\|\w++\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
     r"|(?<=\S )#{1,6}(?= [A-Z])"
 )
-_INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|s|small|span|strong|su[bp]|u)\b|\[\^", re.IGNORECASE)
+_INLINE = re.compile(rf"</?{any_of('inline_tags')}\b|\[\^", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LONGEST_LABEL = 4  # words
 _CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|(?<=\w[.!?])\s+|\n\s*")
 _BEFORE_CAPITAL = re.compile(r"[a-z][^A-Z.]*+(?<=\s)(?=[A-Z])")  # "relevant The mayor resigned."
-_OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes on behind it
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
 
@@ -84,9 +83,10 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split, table = split_sentences(text.text, max_sentence_chars), WordTable.of(text.text)
-    whole = list(_told(table, split, _shared_words(table, source)))
-    parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = _without_framing(table, parts, source)
+    shared = {word for word in set(table.words) if source.sentence_count(stem(word))}
+    whole = list(_told(table, split, shared))
+    parts = [part for one in whole for part in _without_foreign(table, one, source)] if FOREIGN.is_on else whole
+    stated = _without_framing(table, parts, shared) if FRAMING.is_on else parts
     if all(_only_names(table, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
@@ -167,21 +167,9 @@ def _is_head(written: str) -> bool:
 
 
 def _only_names(table: WordTable, sentence: Sentence) -> bool:
-    """Tells whether a sentence is a heading, a word, or a few without a verb, a number and a full stop."""
-    start, end = sentence.start, sentence.end
-    count = len(table.between(start, end))
-    is_short = count < _LONGEST_LABEL and not any(map(str.isdigit, table.text[start:end]))
-    return count <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(table, start, end))
-
-
-def _apart(table: WordTable, sentences: Sequence[Sentence], source: WordIndex) -> Iterator[Sentence]:
-    """Yields the sentences without what a splitter joined to them; a JSON object ends one."""
-    for sentence in sentences:
-        start = sentence.start
-        for gap in _OBJECT_END.finditer(table.text, sentence.start, sentence.end):
-            yield from _without_foreign(table, replace(sentence, start=start, end=gap.start()), source)
-            start = gap.end()
-        yield from _without_foreign(table, replace(sentence, start=start), source)
+    """Tells whether a sentence is a heading or a word."""
+    is_heading = sentence.kind is BlockKind.HEADING and not states(table, sentence.start, sentence.end)
+    return is_heading or len(table.between(sentence.start, sentence.end)) <= 1
 
 
 def _without_foreign(table: WordTable, sentence: Sentence, source: WordIndex) -> Iterator[Sentence]:
@@ -202,6 +190,9 @@ def _without_foreign(table: WordTable, sentence: Sentence, source: WordIndex) ->
     start = begun = before = decided = sentence.start
     was_foreign: bool | None = None
     for first, last in zip(firsts, lasts, strict=True):
+        if text[before - 1 : before] == "}":  # of JSON: no sentence goes on behind it
+            yield from _trimmed(text, replace(sentence, start=start, end=before))
+            start, begun, was_foreign = first, first, None
         is_foreign = _is_foreign(table, begun, last, source)  # with the short parts before it
         if is_foreign is not None:
             if was_foreign is (not is_foreign):  # short parts between the two go with the foreign one
@@ -232,11 +223,9 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(table: WordTable, sentences: Iterable[Sentence], source: WordIndex) -> list[Sentence]:
+def _without_framing(table: WordTable, sentences: Iterable[Sentence], shared: AbstractSet[str]) -> list[Sentence]:
     """Returns what sentences state of a source; none for those that only frame a summary."""
-    if not FRAMING.is_on:
-        return list(sentences)
-    stated, shared = list[Sentence](), _shared_words(table, source)
+    stated = list[Sentence]()
     for sentence in sentences:
         written = table.text[sentence.start : sentence.end]
         rest = written[framing_length(written) :]
@@ -244,11 +233,6 @@ def _without_framing(table: WordTable, sentences: Iterable[Sentence], source: Wo
         if rest and not says_nothing:
             stated.append(replace(sentence, start=sentence.end - len(rest)))
     return stated
-
-
-def _shared_words(table: WordTable, source: WordIndex) -> set[str]:
-    """Returns the words of a summary that its source has in some form."""
-    return {word for word in set(table.words) if source.sentence_count(stem(word))}
 
 
 def _with_labels(text: str, sentences: Sequence[Sentence], max_chars: int) -> list[Sentence]:

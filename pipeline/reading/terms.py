@@ -1,14 +1,15 @@
 """Terms of a text: what a reader of a manual would miss, as numbers, units, versions, part numbers and names.
 
-About 15 MB/s a core.
+About 10 MB/s a core.
 """
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from pipeline.reading.values import readings, unit_of
+from pipeline.reading.values import Quantity, find_values, readings
 from pipeline.reading.word_lists import NO_NAMES
 
 
@@ -38,21 +39,18 @@ class _Word(NamedTuple):
 
     core: str  # without punctuation around it
     terms: tuple[Term, ...]
-    number: str  # which a unit may follow; empty if it is none
     is_name: bool
     is_acronym: bool  # two capital letters or more
     opens: bool  # punctuation before it that separates it from the word before
     closes: bool  # punctuation after it that separates it from the next word
     ends_sentence: bool  # the next word begins a sentence, and its capital letter says nothing
-    says_nothing: bool  # as most words do: none of all this
 
 
 _OPENING = '([{<"“‘„«|'
 _CLOSING = '.,;:!?)]}>"”’»|…'
 _ENDING = ".:!?|…"
 _EDGES = ".,;:!?()[]{}<>\"'“”‘’„«»*_`|…"
-_SIGNS = "-+−±~≈<>≤≥=$€£"
-_LONGEST_WORD, _MOST_NAME_WORDS = 200, 5
+_LONGEST_WORD, _MOST_NAME_WORDS, _MOST_VALUE_WORDS = 200, 5, 6
 _CODE = re.compile(r"`([^`\n]{2,120})`")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # The first that matches a whole word says what it is; a path and a part number only what is no quantity. Paths are
@@ -97,21 +95,17 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
     """Adds the terms of one line; names never cross lines."""
     is_heading = line.lstrip().startswith("#")
     name: list[str] = []
-    begins_sentence, number = True, ""
-    for word in map(_classify, line.split()):
-        if word.says_nothing and not (number or name):
-            begins_sentence = False
-            continue
-        is_unit = bool(number) and not word.opens and unit_of(word.core, is_attached=False) is not None
-        if is_unit:
-            terms[Term(TermKind.UNIT, f"{number} {word.core}")] = None
-        else:
-            terms.update(dict.fromkeys(word.terms))
-        is_name = word.is_name and not is_unit  # "PSI" is no name behind a number
-        number = "" if is_unit or word.closes else word.number
-        if name and (word.opens or not is_name):
+    begins_sentence, after_unit = True, 0
+    words = [_classify(raw) for raw in line.split()]
+    for at, word in enumerate(words):
+        is_unit = at < after_unit  # "PSI" is no name behind a number
+        if not is_unit and word.terms:
+            found, count = _measured(words[at : at + _MOST_VALUE_WORDS])
+            terms.update(dict.fromkeys(found))
+            after_unit = at + count
+        if name and (word.opens or is_unit or not word.is_name):
             _end_name(name, terms)
-        if is_name and not is_heading and (word.is_acronym or not begins_sentence):
+        if word.is_name and not (is_heading or is_unit) and (word.is_acronym or not begins_sentence):
             name.append(word.core)
         if name and word.closes:
             _end_name(name, terms)
@@ -134,31 +128,36 @@ def _classify(raw: str) -> _Word:
     if core and after.startswith(")") and "(" in core:  # apt(8)
         core, after = core + ")", after[1:]
     may_be_term = not core.isalpha() and len(core) <= _LONGEST_WORD  # no pattern of a term matches letters alone
-    terms, number = _terms_of(core) if may_be_term else ((), "")
+    terms = _terms_of(core) if may_be_term else ()
     is_capital = core[:1].isupper() and not terms
     is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
     is_name = is_acronym or (is_capital and len(core) > 1)
     opens, closes = not set(before).isdisjoint(_OPENING), not set(after).isdisjoint(_CLOSING)
     ends_sentence = not set(after).isdisjoint(_ENDING) or (not core and raw not in "—–&")
-    says_nothing = bool(core) and not (terms or is_name or opens or closes or ends_sentence)
-    return _Word(core, terms, number, is_name, is_acronym, opens, closes, ends_sentence, says_nothing)
+    return _Word(core, terms, is_name, is_acronym, opens, closes, ends_sentence)
 
 
-def _terms_of(core: str) -> tuple[tuple[Term, ...], str]:
-    """Returns the terms that one word is, and the number that may go on with a unit in the next word."""
-    found, first = _TERM.fullmatch(core), _NUMBER.search(core)
-    kind = str(found.lastgroup) if found else ""
-    if first and kind in {"", "path", "part_number"} and not core[: first.start()].strip(_SIGNS):
-        number, unit = _bare(first.group()), core[first.end() :].strip("-–*_")
-        term = Term(TermKind.NUMBER, number)
-        if not unit:
-            return (term,), number
-        if unit_of(unit, is_attached=True):
-            return (term, Term(TermKind.UNIT, f"{number} {unit}")), ""
-    if kind:
-        return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),), ""
-    numbers = dict.fromkeys(_bare(match.group()) for match in _NUMBER.finditer(core))
-    return tuple(Term(TermKind.NUMBER, number) for number in numbers), ""
+def _terms_of(core: str) -> tuple[Term, ...]:
+    """Returns the terms that one word is by its letters: a code, or the numbers in it."""
+    if found := _TERM.fullmatch(core):
+        kind = str(found.lastgroup)
+        return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),)
+    return tuple(Term(TermKind.NUMBER, number) for number in dict.fromkeys(map(_bare, _NUMBER.findall(core))))
+
+
+def _measured(words: Sequence[_Word]) -> tuple[tuple[Term, ...], int]:
+    """Returns the terms of the first word, with the unit that stands in it or behind it, and of how many words."""
+    parted = (at for at in range(1, len(words)) if words[at - 1].closes or words[at].opens)
+    text = " ".join(word.core for word in words[: next(parted, None)])
+    first, digits = words[0], _NUMBER.search(text)
+    if digits and not any(map(str.isalnum, text[: digits.start()])):
+        for value in find_values(text)[:1]:
+            number, unit = _bare(digits[0]), text[digits.end() : value.unit_end].strip(" -")
+            is_whole = value.start == digits.start() and value.unit_end >= len(first.core)
+            if unit and is_whole and isinstance(value, Quantity) and value.is_measured:
+                terms = Term(TermKind.NUMBER, number), Term(TermKind.UNIT, f"{number} {unit}")
+                return terms, text.count(" ", 0, value.unit_end) + 1
+    return first.terms, 1
 
 
 def _bare(number: str) -> str:

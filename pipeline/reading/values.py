@@ -118,9 +118,14 @@ class Quantity(Span):
         return {amount.dimension for amount in self.amounts}
 
     @property
+    def is_measured(self) -> bool:
+        """Whether a unit stands with it that is no money."""
+        return not self.dimensions.issubset({"", _ORDINAL.dimension, _CLOCK, *_ZONED, *_CURRENCIES})
+
+    @property
     def is_counted(self) -> bool:
         """Whether writers may have counted what a text lists: "both", "two pumps", "the second"."""
-        is_small = self.numbers[0].value <= _COUNTED_BY_HAND
+        is_small = self.numbers[0].value in _COUNTED_BY_HAND
         return self.is_word and (is_small or _ORDINAL.dimension in self.dimensions)
 
 
@@ -208,8 +213,8 @@ def _numbers_of(name: str) -> dict[str, float]:
     return {word: float(value) for word, value in map(str.split, phrase_list(name))}
 
 
-_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
-_MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
+_NUMBER_WORDS, _ORDINALS, _MAGNITUDES = map(_numbers_of, ("number_words", "ordinals", "magnitudes"))
+_PARTS, _CLOCK_WORDS, _CLOCK_MINUTES = map(_numbers_of, ("parts", "clock_words", "clock_minutes"))
 _ZONES = {zone: tuple(map(float, ahead)) for zone, *ahead in map(str.split, phrase_list("time_zones"))}
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 
@@ -220,7 +225,7 @@ def _any_word(words: Iterable[str]) -> str:
 
 _SMALL, _MAGNITUDE, _PART, _SCALE = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS, _SCALES.keys() - set("kmb")))
 _SIGNS = _any_word(sign for sign in _CURRENCIES if not sign.islower())
-_NTH, _RATE = map(any_of, ("ordinal_endings", "rates"))
+_NTH, _RATE, _PAST = (*map(any_of, ("ordinal_endings", "rates")), _any_word(_CLOCK_MINUTES).replace("_", r"\s"))
 _INITIALS = {word[0] for word in chain(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}
 _UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
 _LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"[\s-]")
@@ -235,10 +240,10 @@ _QUANTITY = re.compile(
     rf"""
     (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
     (?=[\d{re.escape("".join(_INITIALS))}])(?:
-    (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
-        (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
+    (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.]?(?P<minute>[0-5]\d|(?<=\D)0)(?::(?P<second>[0-5]\d))?)?
+        (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|{any_of("clock_endings")}|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
-    |(?P<named>{_any_word(_CLOCK_WORDS)})\b
+    |(?:(?P<past>{_PAST})\s)?(?P<named>{_any_word(_CLOCK_WORDS)}|(?(past)(?:{_SMALL}|1?\d)|(?!)))\b
     |(?P<currency>(?:{_SIGNS})\s?)?(?<![\d.,])(?P<digits>{_POWER}|{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_SCALE})s?\b|(?(currency)\s?)(?P<short>[kmb])(?![\w%/·]))?
     |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
@@ -260,12 +265,13 @@ _UNIT = re.compile(  # one factor: what joins it to the one before it, how many 
     re.VERBOSE,
 )
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
-_LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
+_BETWEEN = rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s)"
+_LATER = re.compile(rf"{_BETWEEN}{_PLAIN}(?:[\s-]?(?P<of>{_SCALE})s?\b)?", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:({any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
 _MINUS, _BEFORE_MINUS = ("-", "−", "–"), " \n\t(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
-_COUNTED_BY_HAND = 3
+_COUNTED_BY_HAND = range(4)
 _PARTS_OF_UNITS = {whole: _UNITS[part][0] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
 _HALF_DAY, _HOUR = 720, 60  # minutes
@@ -288,13 +294,20 @@ def _values(text: str) -> tuple[Value, ...]:
         is_of_unit = whole and value.start < whole[-1].unit_end and text[value.start].isalnum()
         if not is_of_unit:  # "100" in "litres per 100 km"
             whole += _compound(text, whole.pop(), value) if whole else (value,)
-    return tuple(value for value in whole if not text[value.start - 1 : value.start].isalpha())  # "0x80"
+    numbers = (value for value in whole if not text[value.start - 1 : value.start].isalpha())  # "0x80" is none
+    return tuple(value for value in numbers if text[value.start : value.unit_end].lower() != "one")  # a pronoun
 
 
 def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
     """Returns two values, or the one that they are together: "1 h 30 min", "5 foot 4"; "1 h and 30 min" may be both."""
     gap = text[first.unit_end : value.start]
-    if isinstance(first, Date) or isinstance(value, Date) or gap not in {"", " ", " and "}:
+    if isinstance(first, Date) or isinstance(value, Date):
+        return first, value
+    is_share = gap.strip() in phrase_list("shares") and first.dimensions == value.dimensions == {""}
+    if is_share and (share := first.numbers[0].value / (value.numbers[0].value or 1.0)) < 1:  # "two out of three"
+        percent, number = Amount.of((100 * share, 1.0), _UNITS["%"][0]), Amount.of((share, 1.0), _NO_UNIT)
+        return (Quantity(first.start, value.end, value.end, (percent,), (number,), is_approximate=True),)
+    if gap not in {"", " ", " and "}:
         return first, value
     is_bare = value.dimensions == {""} and gap != " and "
     parts = [part for one in first.amounts if is_bare and (part := _PARTS_OF_UNITS.get(one.unit))]
@@ -317,11 +330,12 @@ _remembered_values = lru_cache(1 << 12)(_values)
 def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     """Reads a time in minutes; "2:05" may be in the afternoon too."""
     written, half = (match["hour"] or match["named"]).lower(), (match["half"] or "").lower()
-    hour = int(_CLOCK_WORDS.get(written, written))
-    minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
+    hour = int((_CLOCK_WORDS | _NUMBER_WORDS).get(written, written))
+    past = _CLOCK_MINUTES.get("_".join((match["past"] or "").lower().split()), 0)
+    minutes = hour * _HOUR + past + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
     if half:
         times = [minutes % _HALF_DAY + _HALF_DAY * (half == "p")]
-    elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
+    elif written in _CLOCK_WORDS or hour > _HALF_DAY // _HOUR or written.startswith("0"):
         times = [minutes % (2 * _HALF_DAY)]
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
@@ -335,21 +349,18 @@ def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
-    """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
+    """Reads a number; none in the digits of an address."""
     stop_if_nobody_waits()
     if match["hour"] or match["named"]:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
     before = text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:]
-    is_bare = not text[end : end + 1].isspace()
-    if digits and is_bare and not word_list("numbered_things").isdisjoint(before):  # "room 12B", not "line 5 km"
-        numbers = tuple(Amount.of(number, _NO_UNIT) for number in _read_digits(digits, 1.0))
-        return Quantity(start, end, end, numbers, numbers) if numbers else None
-    scale = (match["scale"] or match["short"] or "").lower()
+    is_name = not (text[end : end + 1].isspace() or word_list("numbered_things").isdisjoint(before))  # "room 12B"
+    scale = "" if is_name else (match["scale"] or match["short"] or "").lower()
     said = _read_words(words) if words else _ORDINALS.get((match["ordinal"] or "").lower(), 0.0)
     read = _read_digits(digits, _SCALES.get(scale, 1.0)) if digits else [(said, 1.0)]
-    units, unit_end = _units_of(text, match)
-    if not read or (match.group().lower() == "one" and not units):
+    units, unit_end = ((), end) if is_name else _units_of(text, match)
+    if not read:
         return None
     if _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
@@ -357,15 +368,17 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if words and not units and 0 < read[0][0] < 1:  # a part of a whole
         amounts, about = [Amount.of((100 * value, step), _UNITS["%"][0]) for value, step in read], True
-    if digits and match["short"] and not match["currency"]:  # "5m"
+    if scale and match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    if not units and (later := _LATER.match(text, end)):  # "2 to 5 mm"
-        amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
+    if not scale and (later := _LATER.match(text, end)):  # "2 to 5 mm", "$2 to 3 million"
+        size, others = _SCALES.get((later["of"] or "").lower(), 1.0), units or _units_behind(text, later.end())[0]
+        scaled = [(value * size, step * size) for value, step in read]
+        amounts += [Amount.of(number, unit) for unit in others or (_NO_UNIT,) for number in scaled]
     numbers = tuple(Amount.of(number, _NO_UNIT) for number in read)
     unit_end = max(end, unit_end)
     end = unit_end if any(unit.dimension in _STRICT for unit in units) else end
-    return Quantity(start, end, unit_end, tuple(amounts), numbers, least, about, is_word=not digits)
+    return Quantity(start, end, unit_end, tuple(dict.fromkeys(amounts)), numbers, least, about, is_word=not digits)
 
 
 def _is_negative(text: str, start: int) -> bool:
@@ -497,7 +510,8 @@ _DATE = re.compile(
     |(?<![\d.])(?P<year6>[12]\d{{3}})(?P<mark>[-/.])(?P<month6>0?[1-9]|1[0-2])(?P=mark)(?P<day6>\d{{1,2}})(?!\d)
     |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
     |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
-        (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s{any_of("counted_things")}\b))
+        (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})
+            |(?P<unsure>)(?!\s{any_of("counted_things")}\b))
     |(?<![\d.,])(?P<decade>(?:1[5-9]|20)\d0|(?:(?<=['’])|(?<=\bthe\s))\d0)['’]?s\b
     |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b)
     """,
@@ -510,6 +524,8 @@ def _find_dates(text: str) -> Iterator[Date]:
     """Yields the dates of a text; parts that stand beside each other are one."""
     said, start, end = dict[str, int](), 0, 0
     for match in chain(stoppable(_DATE.finditer(text)), (None,)):
+        if match and match["unsure"] == "" and _units_behind(text, match.end())[0]:
+            continue  # "2000 mAh" are no year
         written = {group: found.lower() for group, found in match.groupdict().items() if found} if match else {}
         read = {group.rstrip("12345678"): _DATE_WORDS.get(word.rstrip("."), word) for group, word in written.items()}
         parts = {kind: int(word) if word.isdigit() else 0 for kind, word in read.items()}

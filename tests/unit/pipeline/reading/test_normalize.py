@@ -1,3 +1,4 @@
+import re
 import unicodedata
 from unittest import mock
 
@@ -16,7 +17,8 @@ ANY = st.text(st.characters(codec="utf-8"), max_size=60)
 
 @given(st.one_of(TRICKY, ANY))
 def test_the_text_is_what_unicodedata_makes_of_the_whole(text: str) -> None:
-    assert nfkc(text)[0] == unicodedata.normalize("NFKC", text)
+    marked = re.sub(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])", "^", text)
+    assert nfkc(text)[0] == unicodedata.normalize("NFKC", marked)
 
 
 @given(st.one_of(TRICKY, ANY).filter(bool))
@@ -26,7 +28,7 @@ def test_every_character_leads_back_to_the_characters_it_was_made_of(text: str) 
     for start, end in spans:
         made_of = unicodedata.normalize("NFKC", text[start:end])
         first = next(index for index, span in enumerate(spans) if span == (start, end))
-        assert normalized[first : first + len(made_of)] == made_of
+        assert normalized[first:].removeprefix("^").startswith(made_of.removeprefix("^"))
 
 
 @given(st.one_of(TRICKY, ANY).filter(bool))
@@ -38,8 +40,8 @@ def test_original_positions_never_fall(text: str) -> None:
 
 
 def test_a_ligature_is_two_letters_that_lead_back_to_one() -> None:
-    text = normalize("t", "A ﬁne cafe\u0301")  # the é is two code points
-    assert text.text == "A fine café"
+    text = normalize("t", "A ﬁne cafe\u0301, 10⁶ m²")  # the é is two code points
+    assert text.text == "A fine café, 10^6 m2"
     assert text.passage(2, 6).quote == "ﬁne"
     assert text.passage(7, 11).quote == "cafe\u0301"
     assert text.passage(3, 4).quote == "ﬁ"  # half a ligature is quoted whole
