@@ -111,14 +111,12 @@ def test_words_tell_a_point_unless_the_model_or_a_value_denies_it(usd: str, told
     assert point.coverage.value == label
 
 
-@pytest.mark.parametrize(
-    ("summary", "label"),
-    [("Motorists will be rerouted by Hatton, some thirteen kilometres north.", "partial"), ("Nobody knew.", "not")],
-)
-def test_a_supported_sentence_in_other_words_tells_what_it_entails(summary: str, label: str) -> None:
-    made = build(ARTICLE, summary, entailment=ScriptedEntailment(default=0.75))
-    assert {point.coverage.value for point in made.judge_key_points} == {label}
-    assert [claim.may_raise for claim in made.claims] == [False]
+def test_a_supported_sentence_in_other_words_tells_what_it_entails() -> None:
+    told = {"Motorists will be rerouted by Hatton, some thirteen kilometres north.": "partial", "Nobody knew.": "not"}
+    for summary, label in told.items():
+        made = build(ARTICLE, summary, entailment=ScriptedEntailment(default=0.75))
+        assert {point.coverage.value for point in made.judge_key_points} == {label}
+        assert not made.claims[0].may_raise
 
 
 def test_copied_sentences_about_the_subject_do_not_tell_a_key_point_that_is_left_out() -> None:
@@ -138,29 +136,20 @@ def test_copied_sentences_about_the_subject_do_not_tell_a_key_point_that_is_left
 
 
 def test_more_of_a_summary_covers_no_less() -> None:
-    nothing = ScriptedEntailment(default=0.1)
-    sentences = ARTICLE.split(". ")
+    nothing, sentences = ScriptedEntailment(default=0.1), ARTICLE.split(". ")
     for count in range(1, len(sentences)):
-        shares = [
-            [
-                point.covered_share
-                for point in build(ARTICLE, f"{'. '.join(sentences[:end])}.", entailment=nothing).judge_key_points
-            ]
-            for end in (count, count + 1)
-        ]
-        assert all(less <= more for less, more in zip(*shares, strict=True))
+        texts = (f"{'. '.join(sentences[:end])}." for end in (count, count + 1))
+        less, more = (build(ARTICLE, text, entailment=nothing).judge_key_points for text in texts)
+        assert all(one.covered_share <= other.covered_share for one, other in zip(less, more, strict=True))
 
 
 def test_two_sentences_of_a_summary_tell_one_key_point_between_them() -> None:
-    nothing = ScriptedEntailment(default=0.1)
     first, second = (
         "12,000 cars cross the bridge every day.",
         "Drivers will be sent over the motorway bridge at Hatton.",
     )
-    shares = []
-    for summary in (first, second, f"{first} {second}"):
-        made = build(ARTICLE, summary, entailment=nothing)
-        shares += [
-            point.covered_share for point in made.judge_key_points if point.passage.quote.startswith("About 12,000")
-        ]
-    assert max(shares[:2]) < shares[2]
+    made = (
+        build(ARTICLE, told, entailment=ScriptedEntailment(default=0.1)) for told in (first, second, first + second)
+    )
+    points = [point for one in made for point in one.judge_key_points if point.passage.quote.startswith("About 12,000")]
+    assert max(point.covered_share for point in points[:2]) < points[2].covered_share
