@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from inference.batching.cost_table import CostTable
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.front_doors import ItemBatch
@@ -19,8 +20,8 @@ from pipeline.reading.sentences import split_sentences
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ROOT / "models"
 TEXTS = ("scripts/data/manual/pump-skid.md", "scripts/data/judge/article.txt")
-COUNT = 200
-ROUNDS = 2
+COUNT, ROUNDS = 200, 2
+COSTS = CostTable({(1, 8): 1.0, (16, 8): 2.0}, max_rows=16, max_length=512, padding_s=0.0)  # company is worth it
 
 Compute = Callable[[Sequence[Any]], Awaitable[ItemBatch]]
 
@@ -45,7 +46,7 @@ def real_pairs() -> list[tuple[str, str]]:
 
 def make_engine(max_batch_size: int) -> Engine:
     settings = {"cache": {"max_bytes": 0}, "batch": {"max_batch_size": max_batch_size}}
-    return Engine(MODELS, InferenceConfig.model_validate({**settings, "runtime": {"warmup_s": 0.2}}))
+    return Engine(MODELS, InferenceConfig.model_validate(settings))
 
 
 def way_in(engine: Engine, role: str) -> Compute:
@@ -53,7 +54,10 @@ def way_in(engine: Engine, role: str) -> Compute:
 
 
 @pytest.mark.parametrize(("role", "read"), [("embedding", real_sentences), ("nli", real_pairs)])
-async def test_no_bit_of_a_result_depends_on_its_company(role: str, read: Callable[[], list[Any]]) -> None:
+async def test_no_bit_of_a_result_depends_on_its_company(
+    role: str, read: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inference.models.model.measure_costs", lambda *_: COSTS)
     items, rng = read()[:COUNT], random.Random(1)
     assert len(items) == COUNT
     async with make_engine(1) as engine:
