@@ -20,7 +20,6 @@ from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, Block, BlockKind, read_blocks
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import speech_cuts
 from pipeline.reading.word_lists import FUNCTION_WORDS, PROSE_WORDS, any_of, phrase_list, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -91,6 +90,26 @@ def _stretches(text: str, block: Block, start: int) -> Sequence[tuple[int, int]]
         return lines
     cuts = speech_cuts(text[block.start : block.end]) if block.kind in (BlockKind.TURN, BlockKind.PROSE) else []
     return list(pairwise([start, *(block.start + cut for cut in cuts), block.end]))
+
+
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8
+
+
+def speech_cuts(said: str) -> list[int]:
+    """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
+    words = said.split()
+    stop_count = sum(not word[-1].isalnum() for word in words)
+    if len(words) < max(1, stop_count) * _LONGEST_UNSTOPPED:
+        return []
+    cuts, position, count = list[int](), 0, 0
+    for word in stoppable(words):
+        start = said.index(word, position)
+        is_break = "\n" in said[position:start] or word[0].isupper() or word in word_list("connectives")
+        if count >= _LONGEST_SPOKEN or (is_break and count >= _SHORTEST_SPOKEN):
+            cuts.append(start)
+            count = 0
+        position, count = start + len(word), count + 1
+    return cuts
 
 
 def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:

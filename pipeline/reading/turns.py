@@ -16,7 +16,6 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8
 _SPEAKER = re.compile(
     r"""<([@+~&%\ ]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
@@ -237,23 +236,6 @@ def _is_of_time(word: str) -> bool:
     is_number = not bare or (bare[0].isdigit() and _CLOCK.issuperset(bare))
     lists = (word_list(name) for name in ("time_words", "months", "weekdays"))
     return is_number or _is_clock(word) or any(bare in words or bare.strip(".") in words for words in lists)
-
-
-def speech_cuts(said: str) -> list[int]:
-    """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
-    words = said.split()
-    stop_count = sum(not word[-1].isalnum() for word in words)
-    if len(words) < max(1, stop_count) * _LONGEST_UNSTOPPED:
-        return []
-    cuts, position, count = list[int](), 0, 0
-    for word in stoppable(words):
-        start = said.index(word, position)
-        is_break = "\n" in said[position:start] or word[0].isupper() or word in word_list("connectives")
-        if count >= _LONGEST_SPOKEN or (is_break and count >= _SHORTEST_SPOKEN):
-            cuts.append(start)
-            count = 0
-        position, count = start + len(word), count + 1
-    return cuts
 
 
 def is_prose(text: str, least_share: float = PROSE_SHARE) -> bool:

@@ -41,7 +41,7 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.support.claim_support import ask_support, read_support
+from pipeline.support.claim_support import ClaimLabel, ask_support, read_support
 
 
 class Assistant(NamedTuple):
@@ -110,7 +110,7 @@ class CheckedClaims:
 
     @classmethod
     def of(cls, plan: EvidencePlan, scores: PairScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
-        """Labels the claims, and plans by them what tells a key point.
+        """Labels the claims, and plans what tells key points: no sentence that says the opposite, or whose repeat does.
 
         A point is told no better than by the repeats in their place: other words for the same tell no more.
         """
@@ -119,14 +119,24 @@ class CheckedClaims:
             for at, (claim, support) in enumerate(zip(plan.claims, second.supports, strict=True))
         )
         marked, sentences = mark_raising(plan, claims)
+        opposite = {
+            said_by(plan.draft.repeats, claim.sentence_index)
+            for claim in claims
+            if claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or claim.mismatches)
+        }
+        telling = sentences.telling - opposite
         again = {said_by(plan.draft.repeats, at): at for at in plan.draft.repeats}
-        readings = dict.fromkeys((sentences.telling, frozenset(again.get(at, at) for at in sentences.telling)))
+        readings = dict.fromkeys((telling, frozenset(again.get(at, at) for at in telling)))
         return cls(plan, len(scores), marked, sentences, [plan_facts(plan, reading) for reading in readings])
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Those of the facts that words leave open, without repeats."""
         return tuple(dict.fromkeys(fact.pair for facts in self.facts for fact in facts.values() if fact.pair))
+
+
+_OPPOSITE = 0.95
+"""Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
 
 
 _UNTOLD = 0.05

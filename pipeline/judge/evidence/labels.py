@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts, said_by
+from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import PairScores, in_small_letters
 from pipeline.protocols import Tokenizer, TokenMark
@@ -165,7 +165,6 @@ def _denied(text: ReadText, negations: Sequence[int], other: ReadText, words: ra
             yield range(cue, cue + 1), range(at, at + 1)
 
 
-_OPPOSITE = 0.95  # contradiction of an unsupported claim that says the opposite, and not what the source has not
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
 _SURE = 1.3  # with the share of known words; chosen with 36 summaries in other words than their source in view
 
@@ -185,7 +184,7 @@ class RaisingSentences:
 
     raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
     others: tuple[int, ...]  # can only lower a score
-    telling: frozenset[int]  # may tell a key point: raising or supported ones, unless they or repeats are opposite
+    telling: frozenset[int]  # may tell a key point: these, and supported ones that say little of the source
 
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:
@@ -193,14 +192,8 @@ def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Cla
     draft = plan.draft
     grounded, supported = (found - draft.repeats.keys() for found in _grounded(plan, claims))
     marked = tuple(replace(claim, may_raise=claim.sentence_index in grounded) for claim in claims)
-    opposite = {
-        said_by(draft.repeats, claim.sentence_index)
-        for claim in claims
-        if claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or claim.mismatches)
-    }
     others = set(range(len(draft.summary.read.sentences))) - grounded
-    telling = frozenset(grounded | supported) - opposite
-    return marked, RaisingSentences(tuple(sorted(grounded)), tuple(sorted(others)), telling)
+    return marked, RaisingSentences(tuple(sorted(grounded)), tuple(sorted(others)), frozenset(grounded | supported))
 
 
 def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[set[int], set[int]]:

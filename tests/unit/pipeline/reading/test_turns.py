@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.reading.turns import read_talk, speech_cuts
+from pipeline.reading.sentences import speech_cuts
+from pipeline.reading.turns import read_talk
 
 SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
 NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
