@@ -139,8 +139,9 @@ _OPPOSITE = 0.95
 """Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
 
 
-_UNTOLD = 0.05
-"""Entailment below which words tell no point fully: they say something else, or leave out what matters."""
+_UNTOLD, _LIKELY = 0.05, 0.5
+"""Entailment below which words tell no point fully: they say something else, or leave out what matters. And the one
+from which the model tells a point that words do not: it is half sure of whatever says nothing."""
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
@@ -192,7 +193,7 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
         if at in points and points[at].covered_share <= covered:
             continue
         is_full = covered > config.fully_covered and entailment >= _UNTOLD
-        is_open = covered < config.partly_covered
+        is_open = fact.told_share < config.partly_covered and entailment < _LIKELY
         part = KeyPointCoverage.NOT if is_open else KeyPointCoverage.PARTIAL
         points[at] = KeyPoint(
             passage=clause,

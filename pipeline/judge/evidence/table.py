@@ -116,7 +116,7 @@ class KeyPoint:
     # have, in [0, 1]. A claim that says the opposite tells nothing.
     content_share: float
     covered_share: float  # u, the greater of the two, in [0, 1]
-    coverage: KeyPointCoverage  # FULLY above 0.75, NOT below 0.25 (settings)
+    coverage: KeyPointCoverage  # FULLY above 0.75, NOT below 0.25 of its words and 0.5 of entailment
     best: TextSpan | None  # the sentence of the passage that has most of its words; None when none says anything of it
 
 

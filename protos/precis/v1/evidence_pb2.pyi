@@ -525,7 +525,9 @@ class KeyPoint(_message.Message):
     covered_share: _builtins.float
     """How much of it the summary tells: the greater of the two above, in [0, 1]."""
     coverage: Global___KeyPointCoverage.ValueType
-    """Band of `covered_share`; at most partial where `entailment` is below 0.05."""
+    """Band of `covered_share`; at most partial where `entailment` is below 0.05. Not told where words tell less than
+    0.25 and `entailment` is below 0.5.
+    """
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands: the main clause of a sentence of the source."""

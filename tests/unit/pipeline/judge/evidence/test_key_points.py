@@ -109,9 +109,9 @@ def test_words_tell_a_point_unless_the_model_or_a_value_denies_it(usd: str, told
 
 
 def test_a_supported_sentence_in_other_words_tells_what_it_entails() -> None:
-    told = {"Motorists will be rerouted by Hatton, some thirteen kilometres north.": "partial", "Nobody knew.": "not"}
-    for summary, label in told.items():
-        made = build(ARTICLE, summary, entailment=ScriptedEntailment(default=0.75))
+    told, other = "Motorists will be rerouted by Hatton, some thirteen kilometres north.", "Nobody knew."
+    for summary, sure, label in ((told, 0.75, "partial"), (told, 0.49, "not"), (other, 0.75, "not")):
+        made = build(ARTICLE, summary, entailment=ScriptedEntailment(default=sure))
         assert {point.coverage.value for point in made.judge_key_points} == {label}
         assert not made.claims[0].may_raise
 
