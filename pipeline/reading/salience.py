@@ -137,7 +137,8 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     """Returns the main clause of a sentence, without what stands before, beside and behind it.
 
     Kept are the subject and the first part with a verb that no relative word or conjunction opens. As many parts behind
-    it follow as it takes to say something. A sentence without such a part is kept whole.
+    it follow as it takes to say something. A sentence without such a part is kept whole. So is one whose verb may stand
+    in a clause that no comma parts from the subject: "Bees that watched pushed it, said Ann."
     """
     table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
     ends = (end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end))
@@ -147,6 +148,9 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
         if not part or (has_verb and content >= _FEWEST_CONTENT):
             continue
         is_stated = any(map(table.is_verb, part))
+        is_bound = table.words[part[0]] in openers and table.text[start - 1 : start + 1].rstrip().isalnum()
+        if is_bound and is_stated and not has_verb and kept and content and kept[-1].stop == part.start:
+            break
         if has_verb or (table.words[part[0]] not in openers and (is_stated or not kept)):
             is_beside = kept and kept[-1].stop == part.start
             kept.append(range(kept.pop().start, part.stop) if is_beside else part)

@@ -140,8 +140,7 @@ _OPPOSITE = 0.95
 
 
 _UNTOLD, _LIKELY = 0.05, 0.5
-"""Entailment below which words tell no point fully: they say something else, or leave out what matters. And the one
-from which the model tells a point that words do not: it is half sure of whatever says nothing."""
+"""Entailment below which words tell no point fully, and from which it tells one in part that words do not."""
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:

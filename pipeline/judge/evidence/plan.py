@@ -125,10 +125,7 @@ def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
     source = request.source
     told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.index)
     claims = most_consequential(told, config.max_claims)
-    worded = set[int]()
-    for at, words in enumerate(told.ranges):
-        if source.index.have_together(told.content_stems(words)):
-            worded.add(at)
+    stems = [told.content_stems(words) for words in told.ranges]
     told_embedded = tuple(range(len(told.sentences))[: config.max_embedded_sentences])
     texts = [source.read.passages[place].text for place in source.embedded]
     texts += [told.passages[place].text for place in told_embedded]
@@ -138,7 +135,7 @@ def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         claims=claims,
         omitted_claim_count=len(told.claims) - len(claims),
-        worded=frozenset(worded),
+        worded=frozenset(at for at, said in enumerate(stems) if source.index.have_together(said)),
         repeats=repeats,
         told_embedded=told_embedded,
         values=source.stated.with_names_of(told.table),
