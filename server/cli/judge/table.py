@@ -105,9 +105,8 @@ def claim_text(claim: evidence_pb2.Claim) -> Text:
         between = ("; the source has ", "dim")
         lines.append(Text.assemble((f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), between, instead))
     if is_contradicted(claim) or claim.HasField("support"):
-        lead = f"closest ({claim.probability:.2f}): "
-        if is_contradicted(claim):
-            lead = f"contradicted ({claim.contradiction:.2f}) by: "
+        against = f"contradiction {claim.contradiction:.2f}"
+        lead = f"closest ({against if is_contradicted(claim) else f'{claim.probability:.2f}'}): "
         lines.append(Text.assemble((lead, "dim"), shown(claim.support.text, limit=QUOTE_LIMIT, style="dim")))
     return Text("\n").join(lines)
 

@@ -75,7 +75,7 @@ def test_measures_fit_and_disagreements_are_printed() -> None:
     assert first < text.index("row 38  passes with 9.50")
     assert "people say 0.5" in text
     assert "The city will meet its deadline." in text[first:]
-    assert "contradicted (0.93) by: The auditor does not expect" in text[first:]
+    assert "closest (contradiction 0.93): The auditor does not expect" in text[first:]
 
 
 def test_the_calibration_holds_what_was_learned() -> None:

@@ -59,9 +59,8 @@ def test_summaries_are_compared_row_by_row() -> None:
 def test_doubtful_claims_come_worst_first_with_the_source() -> None:
     text = printed(judgement())
     assert "Claims that are not supported, or only in part (2 of 3)" in text
-    assert (
-        text.index("The city will meet") < text.index("contradicted (0.93) by: The auditor") < text.index("$17 million")
-    )
+    first = text.index("The city will meet")
+    assert first < text.index("closest (contradiction 0.93): The auditor") < text.index("$17 million")
     assert "number: “$17 million”; the source has “$71 million”" in text
     assert "closest (0.41): The work cost $71 million" in text
     assert "replaced 9,300 lead lines" not in text
