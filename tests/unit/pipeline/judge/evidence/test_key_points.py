@@ -142,6 +142,6 @@ def test_more_of_a_summary_covers_no_less() -> None:
 def test_two_sentences_of_a_summary_tell_one_key_point_between_them() -> None:
     nothing, first = ScriptedEntailment(default=0.1), "12,000 cars cross the bridge every day."
     second = "Drivers will be sent over the motorway bridge at Hatton."
-    made = (build(ARTICLE, told, entailment=nothing) for told in (first, second, first + second))
+    made = (build(ARTICLE, told, entailment=nothing) for told in (first, second, f"{first} {second}"))
     points = [point for one in made for point in one.judge_key_points if point.passage.quote.startswith("About 12,000")]
     assert max(point.covered_share for point in points[:2]) < points[2].covered_share
