@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from html import unescape
+from itertools import pairwise
 
 from pipeline.reading.blocks import is_sentence_end
 from pipeline.reading.turns import read_talk, stamp_end
@@ -48,10 +49,9 @@ def read_subtitles(text: str) -> str:
     for cue in cues:
         is_paused = cue.start_s - before.end_s >= (1 + 2 * has_stops) * _PAUSE_S or cue.is_answer
         is_full = len(lines[-1].split()) > (1 + has_stops) * _MOST_WORDS if lines else True
-        if is_full or is_paused or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
-            cue.speaker = cue.speaker or before.speaker
-            lines.append(f"[{cue.start}] {cue.speaker}".rstrip())
         cue.speaker = cue.speaker or before.speaker
+        if is_full or is_paused or cue.speaker != before.speaker or is_sentence_end(before.text):
+            lines.append(f"[{cue.start}] {cue.speaker}".rstrip())
         lines[-1] += f" {cue.text}"
         before = cue
     return "\n".join(lines)
@@ -66,8 +66,7 @@ def _times(line: str) -> list[str]:
 def _cues(text: str) -> Iterator[_Cue]:
     """Yields cues, without their numbers, and without lines that the one before showed already."""
     cue, shown, is_note, named = _Cue("", 0.0, 0.0), "", True, ""
-    lines = text.splitlines()
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*text.splitlines(), ""]):
         if times := _times(line):
             yield cue
             start, end = (part.split()[0].replace(",", ".") for part in times[:2])

@@ -242,8 +242,9 @@ def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first:
     end = 0
     for number, line in stoppable(enumerate(run)):
         block = turns.get(line.start) or _heading(line, is_first=is_first and number == 0) or _list_item(line)
-        if block is None and open_block is not None:
-            end = line.end
+        above = run[number - 1].text
+        if open_block and (not block or (block.kind is BlockKind.STEP and above.rfind("(") > above.rfind(")"))):
+            end = line.end  # "15) and later" below "since (§" is no item
             continue
         if open_block is not None:
             yield replace(open_block, end=end)

@@ -202,8 +202,7 @@ def _note_marks(text: str, shown: NormalizedText) -> Iterator[tuple[int, int]]:
 def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:
     """Leaves out some stretches, in order, unless nothing is left."""
     gaps = [place for span in spans for place in range(*span)]
-    bounds = [-1, *gaps, len(text)]
-    rest = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
+    rest = "".join(text[start + 1 : end] for start, end in pairwise([-1, *gaps, len(text)]))
     if not gaps or not rest.strip():
         return text, offsets
     kept = np.delete(np.arange(len(text), dtype=np.int32), gaps)

@@ -25,8 +25,7 @@ SHOWN_ITEMS = 10  # of the worst, of the failed, of any list whose rest is count
 
 def plain(text: str) -> str:
     """Folds white space and replaces control characters, so that foreign text cannot drive the terminal."""
-    folded = " ".join(text.split())
-    return "".join(char if char.isprintable() else "�" for char in folded)
+    return "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))
 
 
 def shown(text: str, *, limit: int = 0, style: str = "") -> Text:

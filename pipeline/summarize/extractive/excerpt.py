@@ -241,7 +241,10 @@ def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
     elif kind in LIST_KINDS and count_words(text) <= _PARAGRAPH_WORDS // 2:  # clauses are paragraphs with a number
         yield Excerpt(kind, _flat(text), block.level, block.mark)
     else:
-        for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
+        sentences = split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)
+        if kind in LIST_KINDS and count_words(source.text[block.start : block.start + sentences[0].end]) <= _FEW_WORDS:
+            sentences[:2] = [replace(each, start=0) for each in sentences[1:2] or sentences]  # "- **Fees.** They rise."
+        for number, sentence in enumerate(sentences):
             lines = _original(source, block.start + sentence.start, block.start + sentence.end).splitlines()
             is_quoted = all(line.lstrip().startswith(">") for line in lines[1:])
             text = _flat(" ".join(line.lstrip("> ") if is_quoted else line for line in lines))

@@ -58,7 +58,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-26"
+_VERSION = "extractive-27"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit

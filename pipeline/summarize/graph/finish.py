@@ -204,8 +204,7 @@ async def _json_task(run: Run, iteration: int) -> MergeTask:
 
 async def _ask_json(run: Run, iteration: int, position: int, task: MergeTask) -> tuple[str, tuple[int, str]]:
     """Returns an answer, how many of its texts and numbers the summary does not have, and what to tell the model."""
-    step = StepId(iteration, Stage.JSON, position=position)
-    call = PlannedCall(step, task, run.writer.merge, WRITTEN)
+    call = PlannedCall(StepId(iteration, Stage.JSON, position=position), task, run.writer.merge, WRITTEN)
     text, gate = (await answer(run, call)).outcome.text, run.gate
     if gate is None:
         return text, (0, "")

@@ -398,8 +398,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
         missing = Critique(CriticVerdict.UNPARSEABLE, "", NO_USAGE)
         return VerdictOutcome(await or_instead(run.writer.critique(task), missing), retention)
 
-    step = StepId(iteration, Stage.REFLECT)
-    return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
+    return (await answer(run, PlannedCall(StepId(iteration, Stage.REFLECT), task, ask, VERDICT))).outcome
 
 
 def _passages(run: Run, summary: str) -> str:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
-from itertools import count, product, takewhile
+from itertools import chain, count, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -92,12 +92,17 @@ def _read_mail(data: bytes) -> str:
 
 
 def _rendered(markdown: str) -> str:
-    """Returns the HTML of Markdown."""
+    """Returns the HTML of Markdown; what is in angle brackets and no tag, such as "<name>", stays."""
+    from lxml.html.defs import tags
     from markdown_it import MarkdownIt
     from mdit_py_plugins.gfm import gfm_plugin
 
     parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
-    return str(parser.render(_MARKS.sub(r"\1\2\3\4", markdown)))
+    tokens = parser.parse(_MARKS.sub(r"\1\2\3\4", markdown))
+    for token in chain.from_iterable(each.children or () for each in tokens):
+        name = "".join(takewhile(str.isalnum, token.content.lstrip("</"))).lower()
+        token.type = "text" if token.type == "html_inline" and name and name not in tags else token.type
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
 
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
@@ -164,12 +169,12 @@ def page_markdown(page: str | bytes) -> str:
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """Leaves out menus, forms, notices about cookies, what stands for a picture of a person, and what is hidden."""
-    from bs4.element import PreformattedString
-
-    for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
+    for comment in main.find_all(string=lambda text: text.PREFIX):
         comment.extract()
     for tag in main.select(", ".join(UNREAD["page"]["always"])):
-        tag.decompose()
+        beside = "" if tag.decomposed or tag.name != "a" else f"{tag.previous_sibling or ''}{tag.next_sibling or ''}"
+        if beside.strip()[:1] in {"", "<"}:  # not "A <a href='#ramp'>ramp</a> is a place"
+            tag.decompose()
     for tag in main.select(", ".join(UNREAD["page"]["short"])):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()

@@ -184,8 +184,7 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     for number, keys in enumerate(all_keys):
         for key in set().union(*keys.values()):
             found[key].append(number)
-    least = {key: max(_FEWEST_PAGES, _LEAST_SHARE * (at[-1] - at[0] + 1)) for key, at in found.items()}
-    heads = {key for key, numbers in found.items() if len(numbers) >= least[key]}
+    heads = {key for key, at in found.items() if len(at) >= max(_FEWEST_PAGES, _LEAST_SHARE * (at[-1] - at[0] + 1))}
     kept: list[list[Line]] = []
     for page, keys in zip(pages, all_keys, strict=True):
         ends = {line for line in keys if not heads.isdisjoint(keys[line]) or _PAGE_NUMBER.fullmatch(line.text)}

@@ -153,9 +153,7 @@ def _cell(spans: Sequence[Span]) -> Cell:
     size, text, end = _size(main), "", spans[0]["bbox"][0]
     for span in spans:
         left, _, right, _ = span["bbox"]
-        said = span["text"].rstrip("\n")
-        if _is_raised(span, main):
-            said = raised(text, said.strip())
+        said = raised(text, span["text"].strip()) if _is_raised(span, main) else span["text"].rstrip("\n")
         is_stop = said[:1] in _CLOSING and not said[1:2].strip()
         if left - end > _WORD_GAP * size and not is_stop:
             said = f" {said}"

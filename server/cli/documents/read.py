@@ -43,8 +43,7 @@ def read_document_pages(path: Path) -> str | list[str]:
         try:
             text = decode(data)
         except InputError as error:
-            formats = "PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"
-            raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
+            raise InputError(f"{error.message}: save it as PDF, HTML, DOCX, EPUB, PPTX, CSV or UTF-8 text") from error
         if is_subtitles(text):
             return read_subtitles(text)
         _refuse_markup(text, path.suffix.lower())

@@ -41,8 +41,8 @@ def test_prompts_and_comments_are_no_headings(line: str) -> None:
         ("```\na = 1", [("CODE", "a = 1")]),
         ("```\n```\nThe text goes on here.", [("PROSE", "The text goes on here.")]),
         (
-            "The pump\nmoves it.\n- a\n  b\n- c",
-            [("PROSE", "The pump\nmoves it."), ("BULLET", "a\n  b"), ("BULLET", "c")],
+            "The pump (§\n15) moves it.\n- a\n  b\n- c",
+            [("PROSE", "The pump (§\n15) moves it."), ("BULLET", "a\n  b"), ("BULLET", "c")],
         ),
         ("| a | b |\n|---|---|\n| 1 | 2 |", [("TABLE_HEAD", "| a | b |\n|---|---|"), ("TABLE_ROW", "| 1 | 2 |")]),
         ("- - - -\n\n----\n\n***", []),

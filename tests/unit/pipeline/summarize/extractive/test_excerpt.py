@@ -109,7 +109,7 @@ def test_sentences_of_one_paragraph_or_long_item_stay_in_one() -> None:
     text = "The pump is red. The valve is blue.\n\nThe motor is green. The belt is black."
     assert rewrite(text, 0, 1, 3) == "The pump is red. The valve is blue.\n\nThe belt is black."
     item = [f"Valve {number} of the hall is shut before pump {number} starts." for number in "12345"]
-    assert rewrite(f"- {' '.join(item)}", 1, 3) == f"- {item[1]} {item[3]}"
+    assert rewrite(f"- **Start.** {' '.join(item)}", 0, 3) == f"- **Start.** {item[0]} {item[3]}"
 
 
 def test_lists_steps_listings_and_labels_keep_their_form() -> None:

@@ -138,7 +138,7 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
             "<section><a href='#a'>Skip</a></section><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
             "## Fees\n\nThey rose.",
         ),
-        ("<div class='avatar'>AL</div><span epub:type='pagebreak'>3</span><div>Seen.</div>", "Seen."),
+        ("<div class='avatar'>AL</div><span epub:type='pagebreak'>3</span>A <a href='#b'>ramp</a>.", "A ramp."),
         ("<main><div class='_a6-g'>New.</div><div class='_a6-g'>Old.</div></main>", "Old.\n\nNew."),
         (f"{'<div>' * 900}Seen.{'</div>' * 900}", "Seen."),
         ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
@@ -164,7 +164,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
     ("markdown", "text"),
     [
         ("- [x] Wash it\n- [ ] Dry it", "* [x] Wash it\n* [ ] Dry it"),
-        ("# Tags\n\nGo at 14&nbsp;h.", "# Tags\n\nGo at 14\u00a0h."),
+        ("# Tags\n\nGo to <host> at 14&nbsp;h.", "# Tags\n\nGo to <host> at 14\u00a0h."),
         (
             f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).",
             "See the ramp and it here.",

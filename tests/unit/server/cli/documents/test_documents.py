@@ -47,7 +47,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("scan.pdf", make_pdf("", ""), "none of its 2 pages holds text"),
         ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
         ("blank.txt", b" \n", "holds no text"),
-        ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: only PDF"),
+        ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: save it as PDF"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0", "an image: run OCR"),
         ("s.json", b'{\n  "summary_id": "1"}', "a summary as JSON: take the text"),
         ("a.tgz", b"\x1f\x8b\x08\0", "an archive: unpack it"),
@@ -80,7 +80,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "We ship."}\n{"text": "On Friday."}', "a.jsonl: JSON: save what it says as text"),
         ("a.ps", b"%!PS-Adobe-3.0\n(Lock) show\n", "a.ps: PostScript: make a PDF of it"),
         ("a.txt", "Lock".encode("utf-16"), "a.txt: UTF-16: save it as UTF-8"),
-        ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
+        ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: save it as PDF, HTML, DOCX, EPUB, PPTX, CSV or UTF-8"),
     ],
 )
 def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
