@@ -98,8 +98,8 @@ _LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8
 def speech_cuts(said: str) -> list[int]:
     """Returns where 60 words or more without stops are cut: at line ends, capitals and conjunctions, or at a bound."""
     words = said.split()
-    stop_count = sum(not word[-1].isalnum() for word in words)
-    if len(words) < max(1, stop_count) * _LONGEST_UNSTOPPED:
+    most_stops = len(words) // _LONGEST_UNSTOPPED
+    if not most_stops or sum(not word[-1].isalnum() for word in words) > most_stops:
         return []
     cuts, position, count = list[int](), 0, 0
     for word in stoppable(words):

@@ -147,11 +147,11 @@ def _terms_of(core: str) -> tuple[Term, ...]:
 
 def _measured(words: Sequence[_Word]) -> tuple[tuple[Term, ...], int]:
     """Returns the terms of the first word, with the unit that stands in it or behind it, and of how many words."""
-    parted = (at for at in range(1, len(words)) if words[at - 1].closes or words[at].opens)
-    text = " ".join(word.core for word in words[: next(parted, None)])
-    first, digits = words[0], _NUMBER.search(text)
-    if digits and not any(map(str.isalnum, text[: digits.start()])):
-        for value in find_values(text)[:1]:
+    first, digits = words[0], _NUMBER.search(words[0].core)
+    if digits and not any(map(str.isalnum, first.core[: digits.start()])):
+        parted = (at for at in range(1, len(words)) if words[at - 1].closes or words[at].opens)
+        text = " ".join(word.core for word in words[: next(parted, None)])
+        for value in find_values(text)[:1] if len(text) > digits.end() else ():
             number, unit = _bare(digits[0]), text[digits.end() : value.unit_end].strip(" -")
             is_whole = value.start == digits.start() and value.unit_end >= len(first.core)
             if unit and is_whole and isinstance(value, Quantity) and value.is_measured:
