@@ -6,7 +6,8 @@ value or name is one when the source has it nowhere.
 Which claims may raise a score? Those of a sentence that says something of the source, and of claims that say the same
 only one. Everything else can only lower a score, whatever a model thinks of it. Filler, praise and orders to the judge
 say nothing of the source; the same truth said again adds nothing. So none of them thins out what is wrong. This is the
-one defence of the scores against such texts, and `pipeline.judge.exact.guarded_mean` is where it acts.
+one defence of the scores against such texts, and `pipeline.judge.exact.guarded_mean` is where it acts. A supported
+sentence that is not enough for that may still tell a key point that it entails.
 """
 
 from collections.abc import Iterator, Sequence
@@ -184,7 +185,7 @@ class RaisingSentences:
 
     raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
     others: tuple[int, ...]  # can only lower a score
-    telling: frozenset[int]  # may tell a key point: these, and supported ones that say little of the source
+    telling: frozenset[int]  # may tell a key point: raising ones, and supported ones in other words than the source
 
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:

@@ -2,7 +2,7 @@
 
 A claim is compared with a short passage of the source, and with a longer one. Several sentences may say it together;
 but what else stands in a long passage leads the model astray. A fact of the source is compared with one passage of the
-summary, which is made of sentences that may raise a score.
+summary, which is made of sentences that may tell it.
 """
 
 from collections import defaultdict
