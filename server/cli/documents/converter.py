@@ -15,6 +15,7 @@ from email import message_from_bytes
 from email.policy import default
 from itertools import chain, count, product, takewhile
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
@@ -283,7 +284,7 @@ def _write_numbers(page: Any, numbering: Any, styles: Any) -> None:  # noqa: ANN
 
 
 def _as_counted(number: int, form: str) -> str:
-    """Returns 4 as "4", "d", "D", "iv" or "IV"."""
-    roman = "x" * (number // 10) + _ROMAN[number % 10]
-    shown = {"Letter": chr(96 + number), "Roman": roman}.get(form[len("lower") :], str(number))
+    """Returns 4 as "4", "d", "D", "iv" or "IV"; as digits beyond 26 letters, and beyond 39 in Roman numbers."""
+    roman = "x" * (number // 10) + _ROMAN[number % 10] if number in range(40) else ""
+    shown = {"Letter": ascii_lowercase[number - 1 : number], "Roman": roman}.get(form[len("lower") :]) or str(number)
     return shown.upper() if form.startswith("upper") else shown

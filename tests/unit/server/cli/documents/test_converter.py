@@ -62,6 +62,11 @@ def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path
     )
 
 
+def test_a_roman_number_beyond_39_is_written_in_digits(tmp_path: Path) -> None:
+    text = read(tmp_path, "list.docx", make_docx(*[("Step2", "Go.")] * 40))
+    assert str(text).split("\n\n")[-2:] == ["XXXIX. Go.", "40. Go."]
+
+
 def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     book = make_epub("Pumps", "<h1>One</h1><p>It holds 4 bar.</p>", "<h1>Two</h1><p>It weighs 9 kg.</p>")
     text = read(tmp_path, "book.epub", book)
